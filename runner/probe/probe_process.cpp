@@ -278,7 +278,14 @@ void explain_probe_end(const std::string& where, int status, const ProbeLimits& 
     case SIGILL:
     case SIGABRT:
     case SIGTRAP:
-    case SIGSYS: throw_damaged(where, it + "crashed with " + name);
+    case SIGSYS:
+        if (const auto most = most_address_space(); most && *most < limits.memory) {
+            throw Error(ExitCode::launch,
+                        {"cannot probe the input", where,
+                         it + "crashed with " + name + ", and " + memory_limit_text(),
+                         "Ask for more memory; if it crashes then too, the file is damaged"});
+        }
+        throw_damaged(where, it + "crashed with " + name);
     default:
         throw Error(ExitCode::launch, {"the process that probes the input was ended", where,
                                        name + " came from outside it", "Restart the job"});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
 #include "runner/probe/probe_limits.hpp"
+#include "runner/probe/probe_process.hpp"
 #include "runner/probe/probe_words.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 // What a probe does with files is in tests/end_to_end/bad_input.py.
@@ -104,6 +107,25 @@ TEST(ProbeWords, AreNotTrusted) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::input);
     EXPECT_STREQ(error->what(), "a\\x0ab (c): d. e");
+}
+
+TEST(ProbeEnd, IsTheFilesFaultUnlessMemoryIsLimited) {
+    ProbeLimits limits;
+    limits.memory = std::int64_t{1} << 62;
+    const auto code = [&] {
+        try {
+            explain_probe_end("a.h5", SIGSEGV, limits);
+        } catch (const Error& error) {
+            return error.code();
+        }
+    };
+    EXPECT_EQ(code(), ExitCode::input);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+    const rlimit lower{rlim_t{1} << 61, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &lower), 0);
+    EXPECT_EQ(code(), ExitCode::launch);
+    ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
 }
 
 TEST(ProbeLimits, EndWhatComputesForEver) {
