@@ -122,7 +122,7 @@ def test_stopped_runs(runs):
     write_input(array)
     write_job((2, 1, 0), "chunk_rows = 2000\ncommit_seconds = 0")
     killed = kill_midway(start_held(runs.command(2), programs.runner, "pwrite",
-                                    "8:out.h5.partial>=4096"))
+                                    "700:out.h5.partial>=4096"))
     runs.check(killed, "done before it was killed")
     write_job((2, 1, 0), "chunk_rows = 331\ncommit_seconds = 0")
     runs.expect("killed", array, (2, 1, 0), 3)
