@@ -21,8 +21,8 @@ struct ConvertRequest {
     std::string input;              ///< HDF5, of a format in io/formats/rows_format.hpp, or raw
     std::optional<DenseLayout> raw; ///< what a raw input holds; its name's ending says nothing then
     std::string dataset;            ///< of an HDF5 input
-    std::string output;             ///< what it becomes is said by the ending: see written_endings()
-    std::string output_dataset;     ///< of an HDF5 output
+    std::string output;         ///< what it becomes is said by the ending: see written_endings()
+    std::string output_dataset; ///< of an HDF5 output
     /// Nothing: all; of which a picture must be the only one.
     std::optional<FrameChoice> frames;
     std::optional<std::uint64_t> first_generation; ///< that of the input's frame 0
