@@ -220,7 +220,7 @@ ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const 
     if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {
         if (const std::optional<int> rank = rank_among_alike()) {
             show_one_device_only(*rank);
-            device = std::jthread([] { start_device(0); });
+            device = std::jthread([nth = *rank] { start_device(nth); });
         } else {
             device = std::jthread(start_driver);
         }

@@ -145,9 +145,8 @@ std::vector<RowHash> RowHasher::hash(std::span<const RowsInMemory> all, std::int
         }
     }
     // So many at a time that handing them out costs little beside hashing.
-    const std::int64_t mean = runs.empty() ? 1 : runs.front().rows * row_bytes;
     const std::int64_t each =
-        std::max<std::int64_t>(1, run_bytes / std::max<std::int64_t>(1, mean));
+        runs.empty() ? 1 : std::max<std::int64_t>(1, run_bytes / (runs.front().rows * row_bytes));
     threads_.run(ceil_divide(std::ssize(runs), each), [&](std::int64_t index, int /*thread*/) {
         const std::int64_t end = std::min(std::ssize(runs), (index + 1) * each);
         for (std::int64_t i = index * each; i < end; ++i) {

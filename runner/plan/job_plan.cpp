@@ -5,15 +5,18 @@
 
 namespace runner {
 
-void JobPlan::start_from(const PlanRequest& request) {
+int automatic_io_threads(int cores) {
     // A rank of 32 cores streams into parts 1.7 times as fast by 16 as by 8
     // (bench/results/scaling-2026-11-26-2-h200-parts.txt).
-    constexpr int most_io_threads = 16;
+    constexpr int most = 16;
+    return std::clamp(cores / 2, 1, most);
+}
+
+void JobPlan::start_from(const PlanRequest& request) {
     backend = request.backend;
     host_memory = request.host_memory;
     device_memory = request.device_memory;
-    io_threads = static_cast<int>(
-        request.io_threads.value_or(std::clamp(request.cores / 2, 1, most_io_threads)));
+    io_threads = static_cast<int>(request.io_threads.value_or(automatic_io_threads(request.cores)));
     need.storage = request.storage_bytes ? request.storage_bytes(io_threads) : 0;
 }
 

@@ -116,4 +116,7 @@ using PlanPtr = std::shared_ptr<const JobPlan>;
 /// "cpu" or "cuda".
 const char* name_of(Backend backend);
 
+/// Threads of a rank of so many cores that read, and as many that write, where the job says none.
+int automatic_io_threads(int cores);
+
 } // namespace runner

@@ -28,8 +28,6 @@ namespace {
 
 constexpr double default_share = 0.8;
 
-/// As many as the most threads that write (job_plan.cpp).
-constexpr int most_parts_a_rank = 16;
 /// Written in some 10 ms; below, making the files takes as long.
 constexpr std::int64_t least_part_bytes = 64 * MiB;
 
@@ -312,7 +310,7 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
 }
 
 std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
-    const std::int64_t writers = std::clamp(cores / 2, 1, most_parts_a_rank) * std::int64_t{ranks};
+    const std::int64_t writers = automatic_io_threads(cores) * std::int64_t{ranks};
     return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
 }
 
