@@ -372,6 +372,7 @@ def folder():
         yield
 
 
+@pytest.mark.share(0.6)
 @pytest.mark.parametrize("row", [pytest.param(row[1:], id=row[0]) for row in all_rows()])
 def test_row(row):
     try_row(*row)

@@ -87,6 +87,7 @@ def make_files(folder):
     call("job.toml", "--quiet", "--set", 'output.file="done.npy"')
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.parametrize("kind", NODES)
 @pytest.mark.parametrize("name, arguments", READS,
                          ids=[f"{name} by {' '.join(arguments)}" for name, arguments in READS])

@@ -146,7 +146,7 @@ def test_matrix(kind, name, way):
     runs.none()
 
 
-@pytest.mark.share(0.4)
+@pytest.mark.share(0.2)
 def test_other_ways(kind, name, way):
     runs = Runs(kind, cases_of(kind)[name])
     ranks = int(generator(kind, name, str(way)).choice(way["ranks"]))

@@ -143,6 +143,7 @@ HOSTILE = {
 
 
 @pytest.mark.quick
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile(name):
     fields, *words = HOSTILE[name]

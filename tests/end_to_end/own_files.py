@@ -94,6 +94,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.parametrize("kind", ["symbolic", "dangling", "hard", "fifo", "file"])
 @pytest.mark.parametrize("arguments, name", REFUSED)
 def test_links_and_files_of_others(arguments, name, kind):
@@ -265,6 +266,7 @@ def test_files_named_like_shards_stay():
         assert pathlib.Path(name).read_bytes() == PRECIOUS, name
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.parametrize("name", ["out.npy", "out.tif"])
 @pytest.mark.parametrize("kind", ["file", "symbolic", "dangling", "hard", "fifo"])
 def test_the_record_of_others(name, kind):

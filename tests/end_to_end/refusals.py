@@ -70,6 +70,7 @@ def files(folder):
     return image
 
 
+@pytest.mark.share(0.6)
 @pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.quick), 2])
 @pytest.mark.parametrize("arguments, code, words", REFUSALS, ids=[" ".join(row[0]) for row in REFUSALS])
 def test_refusal(arguments, code, words, ranks):

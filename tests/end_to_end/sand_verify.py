@@ -159,19 +159,19 @@ def damaged_and_repaired(out):
         out.is_mended(what)
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.25)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_every_storage(storage):
     damaged_and_repaired(Output(STORAGES[storage]))
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.25)
 @pytest.mark.parametrize("shape", [(83, 61), (40, 64), (3, 5), (9, 2), (1, 7)], ids=str)
 def test_sand_files(shape):
     damaged_and_repaired(Output(name="out.sand", shape=shape))
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.25)
 @pytest.mark.parametrize("generations, every, first", [
     (30, 0, 0), (9, 1, 0), (20, 7, 6), (40, 60, 2), (0, 0, 5), (300, 100, 0)])
 def test_schedules(generations, every, first):

@@ -340,6 +340,7 @@ def test_a_change_while_they_are_read_is_noticed(form):
     assert not os.path.exists("out.h5")
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("name", ["link", "rows", "field", "key"])
 def test_a_change_before_the_output_is_begun_is_noticed(name):
     """What was read of it by then would be of another version than the identity."""

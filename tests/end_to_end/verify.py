@@ -431,6 +431,7 @@ TESTS += [(damaged_index, "chunks"), (another_size, "deflate"), (killed_repairs,
           (killed_repairs, "large_packed")]
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("check, name", TESTS, ids=[f"{check.__name__}, {name}" for check, name in TESTS])
 def test_output(check, name):
     out = Output(name, *OUTPUTS[name])
