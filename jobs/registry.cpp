@@ -9,6 +9,7 @@
 #include "jobs/median/median_job.hpp"
 #include "jobs/rescale/rescale_job.hpp"
 #include "jobs/sand/sand_job.hpp"
+#include "jobs/stripes/stripes_job.hpp"
 #include "jobs/transpose/transpose_job.hpp"
 
 #include <array>
@@ -28,6 +29,8 @@ std::span<const Kind> kinds() {
         Kind{"median", "medians of windows", median_keys, "", parse_median},
         Kind{"rescale", "values mapped to another range and type", rescale_keys, "", parse_rescale},
         Kind{"sand", "a falling-sand automaton", sand_keys, "/frames", parse_sand, {}, ".sand"},
+        Kind{"stripes", "sinograms without stripes, which become ring artefacts", stripes_keys, "",
+             parse_stripes},
         Kind{"transpose", "other orders of axes", transpose_keys, "", parse_transpose},
     };
     return table;

@@ -46,7 +46,7 @@ from ._host import type_text
 from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
 from .jobs import Plan, plan, run
 from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
-                    rescale, sand, transpose)
+                    rescale, sand, stripes, transpose)
 from .stored import Stored, read
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Plan",
            "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
            "gaussian", "match", "median", "pipeline", "plan", "read", "release_memory", "rescale",
-           "run", "sand", "transpose"]
+           "run", "sand", "stripes", "transpose"]
 
 
 def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, float | int]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._arrays import Options
 
 __all__ = ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "rescale", "sand",
-           "transpose"]
+           "stripes", "transpose"]
 
 
 def bin(x: Any, factors: Sequence[int], *, value: Literal["mean", "sum"] | None = None,
@@ -348,6 +348,33 @@ def sand(state: Any, generations: int, *, snapshot_every: int | None = None,
     keys = {"generations": generations, "snapshot_every": snapshot_every, "input_frame":
             input_frame, "start_generation": start_generation, "seed": seed, "chances": chances}
     return _arrays.run("sand", state, keys, **options)[0]
+
+
+def stripes(x: Any, *, method: Literal["sort"] | None = None, size: int | None = None,
+            **options: Unpack[Options]) -> Any:
+    """Sinograms without stripes, which become ring artefacts.
+
+    Parameters
+    ----------
+    x : array
+        Array of at least two axes, the last of which are the angle and the column; leading axes
+        count sinograms.
+    method : Literal["sort"], default ``"sort"``
+        ``sort``: how stripes are found and removed.
+    size : int, default ``21``
+        The window of the median; more than twice the width of the stripes; 1 to 255; in columns.
+    **options
+        What every function takes: see the package.
+
+    docs/stripes.md says what is computed.
+
+    >>> stripes(np.array([[1, 12, 3], [4, 11, 1], [2, 13, 2]], np.uint8), size=3)
+    array([[1, 2, 3],
+           [4, 1, 1],
+           [2, 4, 2]], dtype=uint8)
+    """
+    keys = {"method": method, "size": size}
+    return _arrays.run("stripes", x, keys, **options)[0]
 
 
 def transpose(x: Any, axes: Sequence[int], **options: Unpack[Options]) -> Any:

@@ -1,6 +1,7 @@
 """Runs whole jobs of several kinds and compares every byte with numpy; --kind KIND runs those of one.
 
-What is right comes from kind_rules.py and convolve_rules.py. Every run of the same job must give those bytes: for any
+What is right comes from kind_rules.py and convolve_rules.py and stripes_rules.py.
+Every run of the same job must give those bytes: for any
 number of ranks, chunk rows, lanes, memory limit and storage of input and output. Outputs pass
 verify.
 """
@@ -14,10 +15,12 @@ import pytest
 
 import convolve_rules
 import kind_rules
+import stripes_rules
 from harness import Findings, attempt, generator, launch, programs
 
-CASES = {**kind_rules.CASES, "convolve": convolve_rules.cases}
-REFUSALS = {**kind_rules.REFUSALS, "convolve": convolve_rules.REFUSALS}
+CASES = {**kind_rules.CASES, "convolve": convolve_rules.cases, "stripes": stripes_rules.cases}
+REFUSALS = {**kind_rules.REFUSALS, "convolve": convolve_rules.REFUSALS,
+            "stripes": stripes_rules.REFUSALS}
 
 
 class Runs(Findings):

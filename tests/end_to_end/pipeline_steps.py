@@ -73,6 +73,10 @@ def correct(random, shape, dtype):
     return f"dark = {dark}\nflat = {flat}\ndead = 0.5\n{more}"
 
 
+def stripes(random, shape, dtype):
+    return f"size = {random.choice([1, 2, 5, 21])}\n" if len(shape) > 1 else None
+
+
 def transpose(random, shape, dtype):
     if len(shape) != 3:
         return None
@@ -84,7 +88,7 @@ def match(random, shape, dtype):
 
 
 # Each with how often it is chosen; the last may only end a pipeline.
-BETWEEN = {convolve: 6, correct: 3, denoise: 2, rescale: 3, bin: 3, transpose: 1}
+BETWEEN = {convolve: 6, correct: 3, denoise: 2, rescale: 3, bin: 3, stripes: 2, transpose: 1}
 LAST = {match: 1}
 
 

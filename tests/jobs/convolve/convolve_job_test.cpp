@@ -287,9 +287,9 @@ TEST(Registry, KnowsTheKinds) {
     for (const Kind& kind : kinds()) {
         names.push_back(kind.name);
     }
-    EXPECT_EQ(names,
-              (std::vector<std::string_view>{"bin", "convolve", "correct", "denoise", "fill",
-                                             "match", "median", "rescale", "sand", "transpose"}));
+    EXPECT_EQ(names, (std::vector<std::string_view>{"bin", "convolve", "correct", "denoise", "fill",
+                                                    "match", "median", "rescale", "sand", "stripes",
+                                                    "transpose"}));
 }
 
 } // namespace

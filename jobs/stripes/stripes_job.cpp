@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/stripes/stripes_job.hpp"
+
+#include "base/error.hpp"
+#include "base/rounding.hpp"
+#include "jobs/input_errors.hpp"
+#include "jobs/keys.hpp"
+
+#include <algorithm>
+#include <span>
+#include <variant>
+
+namespace runner {
+namespace {
+
+/// [stripes].
+struct StripesKeys {
+    enum class Method { sort };
+    Method method = Method::sort;
+    std::int64_t size = 21;
+};
+
+const KeyList<StripesKeys>& stripes_list() {
+    using Keys = StripesKeys;
+    static const KeyList<Keys> list({
+        key<Keys>("method", &Keys::method, choice_form<Keys::Method>({"sort"}),
+                  "how stripes are found and removed"),
+        key<Keys>("size", &Keys::size, integer_form(1, Stripes::most_size),
+                  "the window of the median; more than twice the width of the stripes")
+            .unit("columns"),
+    });
+    return list;
+}
+
+void check_input(const JobInput& input) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (shape.size() < 2) {
+        throw Error(ExitCode::input,
+                    {"stripes needs more axes", "input.dataset",
+                     "its shape is " + shape_text(shape) + ", and a sinogram has 2",
+                     "Choose another dataset"});
+    }
+    refuse_empty(shape, "Choose another dataset");
+    if (input.channels.value_or(1) > 1) {
+        throw Error(ExitCode::input,
+                    {"stripes does not take colour", "input.dataset",
+                     "the file marks the last axis of " + shape_text(shape) + " as the " +
+                         std::to_string(*input.channels) + " channels of a colour image",
+                     "Store each channel as a dataset of its own. If it is no colour, write "
+                     "input.colour = false"});
+    }
+    const std::int64_t angles = shape[shape.size() - 2];
+    if (angles > Stripes::most_rows) {
+        throw Error(ExitCode::input,
+                    {"a sinogram has too many angles", "input.dataset",
+                     "its shape is " + shape_text(shape) + ", whose last axis but one has " +
+                         std::to_string(angles) + ", and stripes takes up to " +
+                         std::to_string(Stripes::most_rows),
+                     "Transpose projections first, so that the last axes are the angle and the "
+                     "column (docs/stripes.md), or bin the angles"});
+    }
+}
+
+class StripesParameters : public ListedParameters<StripesKeys> {
+  public:
+    using ListedParameters::ListedParameters;
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        check_input(input);
+        if (output_type && *output_type != input.array.type) {
+            throw Error(ExitCode::usage,
+                        {"stripes does not make this element type", "output.dtype",
+                         "it is " + std::string(name_of(*output_type)) + " and the input's " +
+                             std::string(name_of(input.array.type)),
+                         "Leave it out; rescale makes other types"});
+        }
+        const std::vector<std::int64_t>& shape = input.array.shape;
+        Stripes stripes;
+        stripes.type = input.array.type;
+        stripes.columns = shape[shape.size() - 1];
+        stripes.rows = shape[shape.size() - 2];
+        stripes.size = static_cast<int>(keys().size);
+        return std::make_unique<StripesJob>(stripes, shape);
+    }
+};
+
+} // namespace
+
+StripesJob::StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& shape)
+    : stripes_(stripes) {
+    shape_.output = {stripes_.type, shape};
+    shape_.frames = checked_product(std::span(shape).first(shape.size() - 2));
+    shape_.rows = stripes_.rows;
+    shape_.in_row_bytes = stripes_.columns * size_of(stripes_.type);
+    shape_.out_row_bytes = shape_.in_row_bytes;
+    shape_.made.layer = stripes_.rows;
+    shape_.made.each = stripes_.rows;
+}
+
+std::int64_t StripesJob::frames(const RowBlock& block) const {
+    return block.frames * ceil_divide(std::max(block.in_rows, block.out_rows), stripes_.rows);
+}
+
+std::int64_t StripesJob::scratch_bytes(Backend /*backend*/, const RowBlock& block) const {
+    return stripes_scratch_bytes(stripes_, frames(block));
+}
+
+double StripesJob::operations(const RowBlock& block) const {
+    return stripes_operations(stripes_, frames(block));
+}
+
+void StripesJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                     const RunMemory& memory) const {
+    const std::byte* const first = in + (block.out_first - block.in_first) * shape_.in_row_bytes;
+    std::visit(
+        [&](auto& backend) {
+            remove_stripes(backend, stripes_, block.frames * block.out_rows / stripes_.rows, first,
+                           out, memory.scratch);
+        },
+        queue);
+}
+
+std::vector<KeyText> stripes_keys() { return stripes_list().texts(); }
+
+std::unique_ptr<KindParameters> parse_stripes(TableReader& table) {
+    return read_parameters<StripesParameters>(stripes_list(), table);
+}
+
+} // namespace runner

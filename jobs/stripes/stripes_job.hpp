@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "jobs/kind.hpp"
+#include "jobs/stream_job.hpp"
+#include "kernels/stripes/stripes.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// Sinograms without their stripes; docs/stripes.md says what it computes. The rows of a frame stay
+/// together.
+class StripesJob : public StreamJob {
+  public:
+    /// `shape`: of input and output, which ends with the axes of `stripes`' frames.
+    StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& shape);
+
+    StreamShape shape() const override { return shape_; }
+    std::string computation() const override { return "stripes 1"; }
+    std::vector<Likeness> likeness() const override {
+        return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
+    }
+    std::optional<Locality> locality() const override {
+        return Locality{.reach = {0, stripes_.rows, stripes_.size / 2}};
+    }
+    std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override;
+    double operations(const RowBlock& block) const override;
+    void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+             const RunMemory& memory) const override;
+
+  private:
+    /// Frames of a block or of a smaller one: in a pipeline a block may be several in one.
+    std::int64_t frames(const RowBlock& block) const;
+
+    Stripes stripes_;
+    StreamShape shape_;
+};
+
+/// The keys of [stripes].
+std::vector<KeyText> stripes_keys();
+
+/// Reads [stripes]. What it returns makes a StripesJob and throws Error
+/// * input: fewer than two axes, an empty one, too many angles, or colour;
+/// * usage: an output type that is not the input's.
+std::unique_ptr<KindParameters> parse_stripes(TableReader& table);
+
+} // namespace runner
