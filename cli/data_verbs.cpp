@@ -51,11 +51,11 @@ Command parse_compare(const Verb& verb, std::span<const std::string> arguments) 
     }
     command.rules = parser.rules();
     if (!by.empty()) {
-        command.by = parser.whole_dataset("--divide-by", by);
+        command.by = parser.dataset("--divide-by", by);
     }
     command.tolerance = parser.amount("--tolerance", tolerance);
-    command.a = parser.whole_dataset("A:/x", a);
-    command.b = parser.whole_dataset("B:/y", b);
+    command.a = parser.dataset("A:/x", a);
+    command.b = parser.dataset("B:/y", b);
     return command;
 }
 
@@ -118,7 +118,7 @@ void take_names(const VerbParser& parser, std::vector<std::string> names, Render
                       quoted_text(command.picture));
     }
     for (const std::string& name : names) {
-        command.what.push_back(parser.whole_dataset("FILE:/x", name));
+        command.what.push_back(parser.dataset("FILE:/x", name));
     }
     if (names.empty()) {
         parser.refuse("no dataset is named before " + quoted_text(command.picture));

@@ -11,7 +11,8 @@
 namespace runner {
 namespace {
 
-constexpr int deepest = 8; ///< groups on the way from the root to the NXdata
+constexpr int deepest = 8;             ///< groups on the way from the root to a dataset
+constexpr int most_looked_at = 10'000; ///< objects of a file without marks
 
 class SignalSearch {
   public:
@@ -35,9 +36,12 @@ class SignalSearch {
         if (file_.is_dataset(exchange_data)) {
             return exchange_data;
         }
+        if (find_datasets("/", 0); datasets_.size() == 1) {
+            return datasets_.front();
+        }
         throw Error(ExitCode::input,
                     {"cannot tell which dataset is the input", file_.file(),
-                     "it names no default (NeXus' attributes default and signal)",
+                     "it has several, and none by default (NeXus' attributes default and signal)",
                      "Name it in input.dataset; `runner inspect` lists the datasets"});
     }
 
@@ -99,7 +103,29 @@ class SignalSearch {
         return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
     }
 
+    /// Looks for datasets in a group and those below it until there are two.
+    void find_datasets(const std::string& group, int depth) {
+        for (const std::string& name : file_.names_in(group)) {
+            if (datasets_.size() > 1 || ++looked_at_ > most_looked_at) {
+                break;
+            }
+            const std::string path = path_below(group, name);
+            if (!file_.is_dataset(path)) {
+                if (depth < deepest) {
+                    find_datasets(path, depth + 1);
+                }
+            } else if (datasets_.empty() || !file_.is_same(datasets_.front(), path)) {
+                datasets_.push_back(path);
+            }
+        }
+        if (looked_at_ > most_looked_at) {
+            datasets_.clear(); // there may be others
+        }
+    }
+
     const NexusFile& file_;
+    std::vector<std::string> datasets_; ///< of find_datasets()
+    int looked_at_ = 0;
 };
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include <algorithm>
 #include <filesystem>
@@ -104,14 +105,35 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
+/// Where a relative name was looked up.
+std::string searched_text(const fs::path& wanted) {
+    std::error_code failure;
+    const fs::path here = fs::current_path(failure);
+    return wanted.is_absolute() || failure
+               ? ""
+               : "; names are relative to the working directory, " + here.string();
+}
+
 } // namespace
+
+std::string home_text(const std::string& path) {
+    const char* const home = std::getenv("HOME");
+    if (!path.starts_with("~/")) {
+        return "";
+    }
+    return "A ~ in a name is not expanded" +
+           (home == nullptr ? "" : ": write " + (fs::path(home) / path.substr(2)).string());
+}
 
 std::string nearest_files_text(const std::string& path) {
     const fs::path wanted(path);
     const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
     std::error_code failure;
+    if (std::string text = home_text(path); !text.empty()) {
+        return text;
+    }
     if (!fs::is_directory(folder, failure)) {
-        return "There is no folder " + folder.string();
+        return "There is no folder " + folder.string() + searched_text(wanted);
     }
     const auto shown = [&](const std::string& name) {
         return (wanted.has_parent_path() ? folder / name : fs::path(name)).string();
@@ -131,7 +153,8 @@ std::string nearest_files_text(const std::string& path) {
             text += (listed++ == 0 ? "There is " : ", ") + shown(name);
         }
     }
-    return text;
+    return text.empty() && wanted.is_relative() ? "Check the spelling" + searched_text(wanted)
+                                                : text;
 }
 
 } // namespace runner

@@ -15,8 +15,12 @@ std::string read_job_text(const std::string& path);
 std::string read_user_text(const std::string& path, const std::string& what,
                            std::int64_t most_bytes);
 
+/// What to write in place of a path that begins with ~/, as shells have it; empty for others.
+std::string home_text(const std::string& path);
+
 /// For a path that is not there: "Did you mean jobs/conv_32k.toml?", or the first few files of the
-/// same ending in the nearest folder that exists; empty when there is nothing to name.
+/// same ending in the nearest folder that exists, or where a relative path was looked up; empty
+/// when there is nothing to say.
 std::string nearest_files_text(const std::string& path);
 
 } // namespace runner

@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/job_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
 #include "runner/prepare/input_layout.hpp"
@@ -338,9 +339,11 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     std::error_code failure;
     const std::filesystem::space_info space = std::filesystem::space(folder, failure);
     if (failure) {
-        throw Error(ExitCode::output, {"cannot write the output", prepared.file.output.file,
-                                       "its folder " + folder.string() + ": " + failure.message(),
-                                       "Make it: mkdir -p " + shell_word(folder.string())});
+        const std::string home = home_text(prepared.file.output.file);
+        throw Error(ExitCode::output,
+                    {"cannot write the output", prepared.file.output.file,
+                     "its folder " + folder.string() + ": " + failure.message(),
+                     home.empty() ? "Make it: mkdir -p " + shell_word(folder.string()) : home});
     }
     DiskSpace disk;
     const OutputLayout& layout = prepared.file.output.layout;

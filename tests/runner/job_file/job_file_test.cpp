@@ -228,7 +228,7 @@ TEST_F(JobFileTest, BadSettingsAreNamed) {
         {"run.lanes", "run.lanes: expected table.key=value"},
         {"=3", "=3: expected table.key=value, but the key is not one of TOML"},
         {"run.lanes=", "run.lanes=" + no_value + "run.lanes=\"text\"'"},
-        {"output.file=o.h5", "output.file=o.h5" + no_value + "output.file=\"text\"'"},
+        {"output.file='o.h5", "output.file='o.h5" + no_value + "output.file=\"text\"'"},
         {"run.lanes=2\nrun.backend=\"cpu\"",
          "\"run.lanes=2\\nrun.backend=\\\"cpu\\\"\"" + no_value + "run.lanes=\"text\"'"},
         {"input=3", "input=3: input: expected a table, got an integer"},
@@ -288,7 +288,9 @@ TEST_F(JobFileTest, MissingFileNamesTheNearest) {
     EXPECT_EQ(refusal("a.toml"),
               "cannot read the job file (a.toml)" + missing + "There is other.toml");
     EXPECT_EQ(refusal("job/a.toml"),
-              "cannot read the job file (job/a.toml)" + missing + "There is no folder job");
+              "cannot read the job file (job/a.toml)" + missing +
+                  "There is no folder job; names are relative to the working directory, " +
+                  fs::current_path().string());
 }
 
 TEST_F(JobFileTest, OutputThroughALinkToTheInputIsRefused) {
