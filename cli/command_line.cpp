@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/kind_verbs.hpp"
 #include "cli/verbs.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -24,6 +25,7 @@ std::string general_help() {
         "Usage:\n"
         "  runner JOB.toml [options]       on one rank\n"
         "  runner -n 4 JOB.toml            on four of this host; or: mpirun -n 4 runner JOB.toml\n"
+        "  runner KIND IN OUT [options]    without a job file; see runner KIND --help\n"
         "  runner VERB ...                 see runner VERB --help\n\n"
         "Verbs:\n";
     for (const Verb& verb : verbs()) {
@@ -31,7 +33,7 @@ std::string general_help() {
                 std::string(verb.summary) + "\n";
     }
     text += "\nKinds of jobs:\n";
-    for (const Kind& kind : kinds()) {
+    for (const Verb& kind : kind_verbs()) {
         text += "  " + padded(std::string(kind.name), 26) + std::string(kind.summary) + "\n";
     }
     text += "\nExit codes:\n";
@@ -42,11 +44,11 @@ std::string general_help() {
     return text + "\nExample:\n  runner plan jobs/conv_demo.toml && runner jobs/conv_demo.toml\n";
 }
 
-const Verb* find_verb(const std::string& name) {
-    const std::span<const Verb> all = verbs();
+std::optional<Verb> find_verb(const std::string& name) {
+    const std::vector<Verb> all = all_verbs();
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Verb& verb) { return verb.name == name; });
-    return found == all.end() ? nullptr : &*found;
+    return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 /// Whether a first argument that is no verb is meant as a job file.
@@ -59,14 +61,14 @@ bool means_job_file(const std::string& argument) {
 [[noreturn]] void refuse_verb(const std::string& given) {
     std::vector<std::string> names;
     std::string all;
-    for (const Verb& verb : verbs()) {
+    for (const Verb& verb : all_verbs()) {
         names.emplace_back(verb.name);
         all += (all.empty() ? "" : ", ") + names.back();
     }
     const std::optional<std::string> near = nearest_name(given, names);
     throw Error(ExitCode::usage,
                 {"unknown verb", quoted_text(given),
-                 near ? "did you mean " + *near + "?" : "the verbs are " + all,
+                 near ? "did you mean " + *near + "?" : "the verbs and kinds are " + all,
                  near ? "" : "A job file is named with its ending, as in runner job.toml"});
 }
 
@@ -78,13 +80,17 @@ Command parse_command_line(std::span<const std::string> arguments, std::string (
                                       "runner --help says what else there is"});
     }
     const std::string& first = arguments.front();
-    if (first == "--help" || first == "-h") {
+    if (first == "help" && arguments.size() > 1) {
+        const std::vector<std::string> help = {arguments[1], "--help"};
+        return parse_command_line(help, version);
+    }
+    if (first == "--help" || first == "-h" || first == "help") {
         return PrintCommand{general_help()};
     }
-    if (first == "--version") {
+    if (first == "--version" || first == "version") {
         return PrintCommand{version()};
     }
-    if (const Verb* verb = find_verb(first)) {
+    if (const std::optional<Verb> verb = find_verb(first)) {
         return verb->parse(*verb, arguments.subspan(1));
     }
     if (!means_job_file(first)) {

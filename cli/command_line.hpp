@@ -157,6 +157,12 @@ struct ExplainCommand {
     std::vector<std::string> settings;
 };
 
+/// `runner KIND IN OUT --save-job FILE`.
+struct SaveJobCommand {
+    std::string file;
+    std::string text; ///< a job file
+};
+
 /// `runner report A.json...`.
 struct ReportCommand {
     std::vector<std::string> files;  ///< one or more
@@ -174,7 +180,7 @@ using Command =
     std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
                  CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
                  ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, BatchCommand,
-                 StatusCommand, SubmitCommand, TryCommand>;
+                 StatusCommand, SubmitCommand, TryCommand, SaveJobCommand>;
 
 /// Reads the arguments after the program's name. `version` makes what --version prints.
 /// @throws Error (usage) naming the argument.

@@ -2,7 +2,7 @@
 #include "cli/manual.hpp"
 
 #include "base/element_type.hpp"
-#include "cli/verbs.hpp"
+#include "cli/kind_verbs.hpp"
 #include "io/rows/output_layout.hpp"
 #include "jobs/kind.hpp"
 #include "runner/job_file/job_file.hpp"
@@ -27,7 +27,7 @@ std::string joined(const Words& words) {
 
 Words verb_names() {
     Words names;
-    for (const Verb& verb : verbs()) {
+    for (const Verb& verb : all_verbs()) {
         names.emplace_back(verb.name);
     }
     return names;
@@ -73,7 +73,7 @@ std::string choice_case(std::string_view word, const Words& choices) {
 /// Options whose value is a word or a number that no list holds: nothing is offered for them.
 std::string free_values() {
     std::set<std::string> names;
-    for (const Verb& verb : verbs()) {
+    for (const Verb& verb : all_verbs()) {
         for (const VerbOption& option : usage_of(verb).options) {
             const bool is_set = option.names.front() == "--set";
             if (!is_set && !option.type.empty() && option.type.find("FILE") == std::string::npos &&
@@ -91,7 +91,7 @@ std::string free_values() {
 
 std::string option_cases() {
     std::string text;
-    for (const Verb& verb : verbs()) {
+    for (const Verb& verb : all_verbs()) {
         text += "    " + std::string(verb.name) + ") options='" +
                 joined(option_names(usage_of(verb))) + "';;\n";
     }

@@ -36,6 +36,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -68,7 +69,7 @@ void tell_notes_of(const DatasetName& what, FileAccess& files) {
     tell_notes(files.layout(what.file, what.dataset).info.notes);
 }
 
-/// The dataset under its own name, where none is named and the file's format says it.
+/// The dataset under its own name, where none is named and the file has one by default.
 DatasetName with_its_name(DatasetName what, FileAccess& files) {
     if (what.dataset.empty()) {
         what.dataset = files.layout(what.file, what.dataset).dataset;
@@ -171,10 +172,11 @@ struct Verbs {
         for (const DatasetName& what : {a, b}) {
             tell_notes_of(what, files);
         }
+        DatasetName by;
         if (command.by) {
-            tell_notes_of(*command.by, files);
+            by = with_its_name(*command.by, files);
+            tell_notes_of(by, files);
         }
-        const DatasetName by = command.by.value_or(DatasetName{});
         const Comparison comparison =
             compare(files, {a.file, a.dataset, b.file, b.dataset, command.tolerance, all_cores(),
                             by.file, by.dataset});
@@ -262,6 +264,17 @@ struct Verbs {
     ExitCode operator()(const ExplainCommand& command) const {
         const JobFile file = load_job_file(command.job, command.settings);
         print(explain_job(file, step_comments(file)));
+        return ExitCode::ok;
+    }
+
+    ExitCode operator()(const SaveJobCommand& command) const {
+        std::error_code ignored;
+        if (std::filesystem::exists(std::filesystem::symlink_status(command.file, ignored))) {
+            throw Error(ExitCode::output, {"cannot write the job file", command.file,
+                                           "it exists already", "Name another, or remove it"});
+        }
+        write_text_file(command.file, command.text);
+        print("wrote " + command.file + "; to run it: runner " + shell_word(command.file) + "\n");
         return ExitCode::ok;
     }
 

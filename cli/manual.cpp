@@ -2,8 +2,7 @@
 #include "cli/manual.hpp"
 
 #include "base/format.hpp"
-#include "cli/verbs.hpp"
-#include "jobs/kind.hpp"
+#include "cli/kind_verbs.hpp"
 
 #include <string_view>
 
@@ -68,8 +67,8 @@ std::string manual_page() {
         text += verb_section(verb);
     }
     text += ".SH KINDS OF JOBS\n";
-    for (const Kind& kind : kinds()) {
-        text += ".TP\n\\fB" + roff(kind.name) + "\\fR\n" + roff(kind.summary) + "\n";
+    for (const Verb& kind : kind_verbs()) {
+        text += verb_section(kind);
     }
     text += ".SH EXIT STATUS\n";
     for (const ExitMeaning& exit : exit_meanings()) {

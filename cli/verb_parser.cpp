@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include <CLI/CLI.hpp>
 
@@ -65,6 +66,11 @@ void VerbParser::add_repeatable(const std::string& name, std::vector<std::string
     app_->add_option(name, values, meaning)->allow_extra_args(false)->type_name(type);
 }
 
+void VerbParser::add_switch(const std::string& name, std::string& value,
+                            const std::string& meaning) {
+    app_->add_flag(name, value, meaning);
+}
+
 void VerbParser::add_flag(const std::string& name, bool& value, const std::string& meaning) {
     app_->add_flag(name, value, meaning);
 }
@@ -73,6 +79,8 @@ void VerbParser::add_job(std::string& job, std::vector<std::string>& settings) {
     add_argument("JOB", job, "the job file (docs/job-file.md)");
     add_repeatable("--set", settings, "KEY=VALUE",
                    "override table.key of the job file with a TOML value; repeatable");
+    add_option("-i,--input", input_, "FILE", "the job's input.file: FILE or FILE:/dataset");
+    add_option("-o,--output", output_, "FILE", "the job's output.file: FILE or FILE:/dataset");
     add_option("--until", until_, "STEP",
                "run a pipeline up to this step: its name, or its number from 1");
     settings_ = &settings;
@@ -107,9 +115,7 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {
         app_->parse(std::move(reversed));
-        if (!until_.empty()) {
-            settings_->push_back("until=" + toml_text(until_));
-        }
+        add_settings();
         return std::nullopt;
     } catch (const CLI::CallForHelp&) {
         return PrintCommand{app_->help(), usage()};
@@ -129,6 +135,26 @@ std::optional<PrintCommand> VerbParser::parse(std::span<const std::string> argum
     }
     refuse("there is no option " + quoted_text(extra),
            did_you_mean(nearest_name(extra.substr(0, extra.find('=')), names)));
+}
+
+void VerbParser::add_settings() {
+    if (settings_ == nullptr) {
+        return;
+    }
+    for (const auto& [option, table, given] :
+         {std::tuple("--input", "input", &input_), {"--output", "output", &output_}}) {
+        if (!is_given(option)) {
+            continue;
+        }
+        const DatasetName name = dataset(option, *given);
+        settings_->push_back(std::string(table) + ".file=" + toml_text(name.file));
+        if (!name.dataset.empty()) {
+            settings_->push_back(std::string(table) + ".dataset=" + toml_text(name.dataset));
+        }
+    }
+    if (is_given("--until")) {
+        settings_->push_back("until=" + toml_text(until_));
+    }
 }
 
 VerbUsage VerbParser::usage() const {
@@ -282,19 +308,6 @@ DatasetName VerbParser::dataset(const std::string& argument, const std::string& 
         return {given, ""};
     }
     return {given.substr(0, colon), given.substr(colon + 1)};
-}
-
-DatasetName VerbParser::whole_dataset(const std::string& argument, const std::string& given) const {
-    DatasetName name = dataset(argument, given);
-    const RowsFormat* const format = rows_format_of(name.file);
-    if (format != nullptr && name.dataset.empty()) {
-        name.dataset = format->dataset;
-    }
-    if (format == nullptr && name.dataset.empty()) {
-        refuse(argument + " lacks the dataset: write " + given + ":/dataset",
-               "See what there is: runner inspect " + shell_word(given));
-    }
-    return name;
 }
 
 void VerbParser::refuse(const std::string& why, const std::string& try_this) const {

@@ -41,7 +41,9 @@ class VerbParser {
     void add_repeatable(const std::string& name, std::vector<std::string>& values,
                         const std::string& type, const std::string& meaning);
     void add_flag(const std::string& name, bool& value, const std::string& meaning);
-    /// The job file, --set and --until, which is a setting.
+    /// A flag that also takes =false: "" where it is not given, else "true" or the value.
+    void add_switch(const std::string& name, std::string& value, const std::string& meaning);
+    /// The job file, --set, and the options that are settings: --input, --output and --until.
     void add_job(std::string& job, std::vector<std::string>& settings);
     /// --trust-input and --missing, for rules().
     void add_trust();
@@ -85,19 +87,20 @@ class VerbParser {
     double amount(const std::string& option, const std::string& given) const;
     /// "FILE" or "FILE:/dataset", cut at the last ":/".
     DatasetName dataset(const std::string& argument, const std::string& given) const;
-    /// "FILE:/dataset", or the name alone of a file that has one dataset
-    /// (io/formats/rows_format.hpp).
-    DatasetName whole_dataset(const std::string& argument, const std::string& given) const;
 
     [[noreturn]] void refuse(const std::string& why, const std::string& try_this = "") const;
 
   private:
     VerbUsage usage() const;
+    /// The options of add_job() that are settings.
+    void add_settings();
 
     std::string verb_;
     std::string example_;
     std::unique_ptr<CLI::App>
         app_; ///< CLI11's headers take seconds: verb_parser.cpp alone has them
+    std::string input_;
+    std::string output_;
     std::string until_;
     std::vector<std::string>* settings_ = nullptr; ///< those of add_job()
     std::string backend_;

@@ -5,6 +5,7 @@
 #include "cli/job_verbs.hpp"
 #include "cli/layout_options.hpp"
 #include "cli/manual.hpp"
+#include "cli/run_options.hpp"
 #include "cli/verb_parser.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
@@ -17,86 +18,34 @@
 namespace runner {
 namespace {
 
-/// An option of the verbs that work on all ranks.
-struct RanksOption {
-    std::string text;
-
-    void add_to(VerbParser& parser) {
-        parser.add_option("-n,--ranks", text, "RANKS",
-                          "start this number of ranks on this host with mpirun; gpus: one per GPU");
-    }
-
-    std::optional<int> value(const VerbParser& parser) const {
-        constexpr std::int64_t most_ranks = 4096;
-        if (text == "gpus") {
-            return 0;
-        }
-        return text.empty()
-                   ? std::nullopt
-                   : std::optional(static_cast<int>(parser.integer("-n", text, 1, most_ranks)));
-    }
-};
-
 Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner -n 4 jobs/conv_32k.toml --set run.lanes=4 "
                             "--report out/conv_32k.json");
     RunCommand command;
-    std::string resume;
-    std::string trace;
-    std::string max_time;
-    RanksOption ranks;
     parser.add_job(command.job, command.settings);
-    ranks.add_to(parser);
-    parser.add_backend();
-    parser.add_option("--resume", resume, "NAME", "auto, never or require; overrides run.resume");
-    parser.add_flag("--quiet", command.quiet, "no progress, only warnings and errors");
-    parser.add_repeatable("--report", command.reports, "FILE",
-                          "write a report: FILE.json, or a page, FILE.html; repeatable");
-    parser.add_option(
-        "--max-time", max_time, "DURATION",
-        "stop within this time, so that the job can be resumed: 90s, 30min, 2h, 1:30:00");
-    parser.add_option("--trace", trace, "FILE.json",
-                      "write a timeline of all chunks, for ui.perfetto.dev");
+    const RunOptions options(parser);
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
-    command.ranks = ranks.value(parser);
-    command.backend = parser.backend();
-    command.resume = parser.choice(
-        "--resume", resume, {resume_names.begin(), resume_names.end()},
-        std::array{ResumeChoice::automatic, ResumeChoice::never, ResumeChoice::require});
-    for (const std::string& report : command.reports) {
-        if (!report.ends_with(".json") && !report.ends_with(".html")) {
-            parser.refuse("--report writes a file that ends in .json or .html, not " +
-                          quoted_text(report));
-        }
-    }
-    if (!trace.empty()) {
-        command.trace = trace;
-    }
-    command.max_seconds = parser.duration("--max-time", max_time);
+    options.apply_to(command);
     return command;
 }
 
 Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "mpirun -n 4 runner batch jobs/scans.toml --max-time 8h");
     BatchCommand command;
-    std::string max_time;
-    RanksOption ranks;
     parser.add_job(command.run.job, command.run.settings);
-    ranks.add_to(parser);
+    const RanksOption ranks(parser);
     parser.add_backend();
     parser.add_flag("--dry-run", command.dry_run, "only inspect all datasets and print the plan");
     parser.add_flag("--quiet", command.run.quiet, "no progress, only warnings and errors");
-    parser.add_option(
-        "--max-time", max_time, "DURATION",
-        "stop within this time, so that the job can be resumed: 90s, 30min, 2h, 1:30:00");
+    const TimeOption time(parser);
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
-    command.run.ranks = ranks.value(parser);
+    command.run.ranks = ranks.value();
     command.run.backend = parser.backend();
-    command.run.max_seconds = parser.duration("--max-time", max_time);
+    command.run.max_seconds = time.seconds();
     return command;
 }
 

@@ -97,6 +97,10 @@ std::string key_table(const Kind& kind) {
     return text;
 }
 
+std::string key_line(const KeyText& key) {
+    return without_backquotes(in_brief(key) + " (default: " + key.usual + ")");
+}
+
 std::string key_paragraphs(const Kind& kind) {
     std::string text = "[" + std::string(kind.name) + "] " + std::string(kind.summary) + "\n";
     for (const KeyText& key : kind.keys()) {

@@ -31,6 +31,9 @@ struct KeyText {
 /// The lines of a table to start from, each key with its meaning in a comment.
 std::string sample_lines(std::span<const KeyText> keys);
 
+/// What the key means, its values and its default, on one line: for the help of an option.
+std::string key_line(const KeyText& key);
+
 /// The table of a kind's keys in Markdown, as it stands in docs/.
 std::string key_table(const Kind& kind);
 

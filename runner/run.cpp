@@ -64,8 +64,12 @@ std::string notes_text(const std::vector<std::string>& notes) {
 /// The job, which the first rank reads and the others get. Collective.
 JobFile load_on_all(const RunCommand& command, const Ranks& ranks) {
     std::string text;
-    ranks.first_alone([&] { text = read_job_text(command.job); });
-    text = ranks.broadcast(text);
+    if (command.text) {
+        text = *command.text;
+    } else {
+        ranks.first_alone([&] { text = read_job_text(command.job); });
+        text = ranks.broadcast(text);
+    }
     return ranks.together([&] {
         JobFile job = parse_job_text(text, command.job, settings_of(command));
         ranks.standing().stall_seconds = job.run.stall_seconds;

@@ -17,7 +17,8 @@ namespace runner {
 
 /// `runner JOB.toml`, `runner run JOB.toml`.
 struct RunCommand {
-    std::string job;
+    std::string job;                      ///< the file; with `text` what messages call the job
+    std::optional<std::string> text = {}; ///< of the job, where no file has it
     std::vector<std::string> settings;    ///< table.key=value, in the order given
     std::optional<int> ranks;             ///< to start on this host; 0: one per GPU
     std::optional<BackendChoice> backend; ///< over the job file's

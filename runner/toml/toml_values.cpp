@@ -2,6 +2,7 @@
 #include "runner/toml/toml_values.hpp"
 
 #include "base/text.hpp"
+#include "runner/toml/setting_value.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -280,7 +281,8 @@ void apply_setting(const std::string& text, int setting, TableEntries& values,
         return;
     }
     // Without this a line break could smuggle in a second setting under the name of the first.
-    std::optional<TableEntries> parsed = parse_toml(text, setting, found);
+    std::optional<TableEntries> parsed = parse_toml(
+        text.substr(0, equals + 1) + setting_value(text.substr(equals + 1)), setting, found);
     if (!parsed || path_to_value(*parsed).size() < path.size()) {
         diagnostics.add(place, "the value is not one of TOML: text takes quotes, as in '" +
                                    text.substr(0, equals) + "=\"text\"'");

@@ -173,7 +173,7 @@ TEST(ApplySetting, LeavesTheValuesWhereItIsNone) {
         {"a..b=1", "expected table.key=value, but the key is not one of TOML"},
         {"a b=1", "expected table.key=value, but the key is not one of TOML"},
         {"a=", no_value + "a=\"text\"'"},
-        {"a=word", no_value + "a=\"text\"'"},
+        {"a=\"open", no_value + "a=\"text\"'"},
         {"a=1\nb=2", no_value + "a=\"text\"'"},
         {"t.a=1\nt.b=2", no_value + "t.a=\"text\"'"},
         {"t.a=1\n[u]", no_value + "t.a=\"text\"'"},
