@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "jobs/denoise/bm4d_job.hpp"
+#include "jobs/denoise/filled_job.hpp"
 #include "jobs/denoise/nlm_job.hpp"
 #include "jobs/denoise/window_job.hpp"
 #include "jobs/match/match_keys.hpp"
@@ -193,6 +194,8 @@ class DenoiseParameters : public ListedParameters<DenoiseKeys> {
   public:
     using ListedParameters::ListedParameters;
 
+    Invalid invalid() const override { return Invalid::heeds; }
+
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
         Volume volume = make_volume(input, "denoise", VoxelTypes::all);
@@ -200,22 +203,33 @@ class DenoiseParameters : public ListedParameters<DenoiseKeys> {
         check_step(keys().step, match);
         const NoiseKeys noise{keys().sigma, keys().stabilise, out_type_of(volume, output_type),
                               keys().threshold};
-        if (keys().method == Method::bm4d) {
-            return std::make_unique<Bm4dJob>(std::move(volume), Bm4dKeys{match, noise},
-                                             input.array.shape);
+        std::unique_ptr<StreamJob> job = method(volume, match, noise, input.array.shape);
+        if (!volume.invalid) {
+            return job;
         }
-        if (keys().has_all) {
-            return std::make_unique<WindowJob>(
-                std::move(volume), WindowKeys{match, noise, keys().strength}, input.array.shape);
-        }
-        return std::make_unique<NlmJob>(std::move(volume), NlmKeys{match, noise, keys().strength},
-                                        input.array.shape);
+        return std::make_unique<FilledJob>(
+            std::move(volume), std::move(job),
+            keys().method == Method::bm4d ? estimates_matches_twice : estimates_references, match);
     }
 
     std::string canonical_for(const ArrayInfo& input) const override {
         DenoiseKeys effective = keys();
         fill_in(effective, input.shape.size() == 2);
         return list().canonical(effective, CanonicalFor::identity);
+    }
+
+  private:
+    std::unique_ptr<StreamJob> method(const Volume& volume, const Match& match,
+                                      const NoiseKeys& noise,
+                                      const std::vector<std::int64_t>& shape) const {
+        if (keys().method == Method::bm4d) {
+            return std::make_unique<Bm4dJob>(volume, Bm4dKeys{match, noise}, shape);
+        }
+        if (keys().has_all) {
+            return std::make_unique<WindowJob>(volume, WindowKeys{match, noise, keys().strength},
+                                               shape);
+        }
+        return std::make_unique<NlmJob>(volume, NlmKeys{match, noise, keys().strength}, shape);
     }
 };
 

@@ -5,12 +5,14 @@
 #include "base/format.hpp"
 #include "jobs/match/match_keys.hpp"
 #include "kernels/denoise/noise_level.hpp"
+#include "kernels/elements/invalid.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace runner {
@@ -22,6 +24,8 @@ enum class CountNoise { no, yes };
 /// Voxels of which the median is looked up in a second pass; of more it is as good as without, and
 /// reading takes its time.
 constexpr std::int64_t most_read_twice = std::int64_t{1} << 27;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class NoiseSurvey : public Survey {
   public:
@@ -44,10 +48,15 @@ class NoiseSurvey : public Survey {
             return;
         }
         const auto* voxels = reinterpret_cast<const float*>(in);
-        if (volume_.type != ElementType::float32) {
+        if (volume_.type != ElementType::float32 || volume_.invalid) {
             converted_.resize(static_cast<std::size_t>(rows * volume_.shape[2]));
             voxels_to_float(queue, volume_.type, std::ssize(converted_), in, converted_.data());
             voxels = converted_.data();
+        }
+        if (volume_.invalid) {
+            mark_invalid(queue, {volume_.type, *volume_.invalid, ElementType::float32, nan},
+                         std::ssize(converted_), in,
+                         reinterpret_cast<std::byte*>(converted_.data()));
         }
         const HaarLayers layers{first / volume_.shape[1], rows / volume_.shape[1],
                                 first / volume_.shape[1], rows / volume_.shape[1]};
@@ -187,7 +196,10 @@ std::vector<std::string> Noise::notes() const {
     const std::int64_t all = volume_.rows() * volume_.shape[2];
     std::string rest = fmt::format("it rests on {} of {} voxels", *estimated_from_, all);
     if (*estimated_from_ < all / 2) {
-        rest += "; the others are in regions of one value, which say nothing of the noise";
+        rest += volume_.invalid ? "; the others are invalid, beside such, or in regions of one "
+                                  "value, which say nothing of the noise"
+                                : "; the others are in regions of one value, which say nothing of "
+                                  "the noise";
     }
     if (!(input_sigma_ > 0)) {
         return {format_error({"the noise found is 0, so that little or nothing is denoised", where,

@@ -65,11 +65,12 @@ class Noise {
     /// Whether write() needs memory of its own.
     bool changes_output() const;
 
-    /// What is matched: `in` itself, or made of it in `spare`, which has as many elements.
+    /// What is matched: `in` itself, or made of it in `spare`, which has as many elements. Of a
+    /// volume with invalid elements `in` is float32 and has none (FilledJob).
     template <class Q>
     const float* read(Q& queue, std::int64_t voxels, const std::byte* in, float* spare) const {
         const auto* from = reinterpret_cast<const float*>(in);
-        if (volume_.type != ElementType::float32) {
+        if (volume_.type != ElementType::float32 && !volume_.invalid) {
             voxels_to_float(queue, volume_.type, voxels, in, spare);
             from = spare;
         }

@@ -6,6 +6,7 @@
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,36 @@ std::uint32_t most_bits(ElementType type, const std::byte* in, std::int64_t coun
             return most;
         },
         [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+}
+
+/// The same of valid elements. `odd`: called with the first that is not finite, if there is one.
+template <class Odd>
+std::uint32_t most_valid_bits(const Volume& volume, const std::byte* in, std::int64_t count,
+                              const Odd& odd) {
+    return visit_element_type(volume.type, [&](auto zero) {
+        using T = decltype(zero);
+        const auto* elements = reinterpret_cast<const T*>(in);
+        const InvalidTest<T> is_invalid = invalid_test<T>(*volume.invalid);
+        const auto bits_of = [&](std::int64_t i) {
+            return is_invalid(elements[i]) ? 0 : magnitude_bits(static_cast<float>(elements[i]));
+        };
+        using Range = tbb::blocked_range<std::int64_t>;
+        const std::uint32_t all = tbb::parallel_reduce(
+            Range(0, count, 1 << 16), std::uint32_t{0},
+            [&](const Range& range, std::uint32_t most) {
+                for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+                    most = std::max(most, bits_of(i));
+                }
+                return most;
+            },
+            [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+        for (std::int64_t i = 0; all >= infinity_bits && i < count; ++i) {
+            if (bits_of(i) >= infinity_bits) {
+                odd(i, static_cast<float>(elements[i]));
+            }
+        }
+        return all;
+    });
 }
 
 [[noreturn]] void refuse_value(const Volume& volume, std::int64_t voxel, float value) {
@@ -143,6 +174,7 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
     volume.type = array.type;
     volume.source = input.source;
     volume.is_image = array.shape.size() == 2;
+    volume.invalid = input.invalid;
     std::copy(array.shape.rbegin(), array.shape.rend(), volume.shape.rbegin());
     return volume;
 }
@@ -153,6 +185,12 @@ float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t r
         return volume.type == ElementType::uint8 ? 255.0F : 65535.0F;
     }
     const std::int64_t count = rows * volume.shape[2];
+    if (volume.invalid) {
+        return std::bit_cast<float>(
+            most_valid_bits(volume, in, count, [&](std::int64_t at, float value) {
+                refuse_value(volume, first * volume.shape[2] + at, value);
+            }));
+    }
     const std::uint32_t most = most_bits(volume.type, in, count);
     if (most >= infinity_bits) {
         for_floats(
@@ -166,6 +204,17 @@ float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t r
             });
     }
     return std::bit_cast<float>(most);
+}
+
+std::array<std::int64_t, 3> reach_of(const Match& match, const MatchReach& reach) {
+    std::array<std::int64_t, 3> far = {0, 0, 0};
+    for (std::size_t i = 0; i < far.size(); ++i) {
+        if (match.volume.at(i) > 1) {
+            far.at(i) = reach.half_windows * (match.window.at(i) / 2) +
+                        reach.patches * (match.patch.at(i) - 1);
+        }
+    }
+    return far;
 }
 
 Locality match_locality(const Match& match, const MatchReach& reach) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ struct Volume {
     std::array<std::int64_t, 3> shape = {1, 1, 1};
     InputDataset source = {}; ///< for messages
     bool is_image = false;    ///< of two axes
+    /// Invalid elements (kernels/elements/invalid.hpp); nothing: all are values.
+    std::optional<double> invalid = {};
 
     bool is_floating() const {
         return type == ElementType::float32 || type == ElementType::float64;
@@ -40,7 +43,7 @@ enum class VoxelTypes {
 Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes types);
 
 /// The greatest magnitude, as float32, of the values of rows [first, first + rows), on the host; of
-/// uint8 and uint16 that of the type.
+/// uint8 and uint16 that of the type. Invalid elements are no values.
 /// @throws Error (input) for the first that is not finite as float32, with its position.
 float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t rows,
                         const std::byte* in);
@@ -75,6 +78,9 @@ inline constexpr MatchReach estimates_references = {1, 1};
 /// In each of two passes a voxel is made of all matches that cover it, of references within a
 /// window about these, and of these references' other matches.
 inline constexpr MatchReach estimates_matches_twice = {4, 2};
+
+/// How far that is along z, y and x; 0 along an axis of one voxel.
+std::array<std::int64_t, 3> reach_of(const Match& match, const MatchReach& reach);
 
 /// The locality of a job that matches patches.
 Locality match_locality(const Match& match, const MatchReach& reach);

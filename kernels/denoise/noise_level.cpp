@@ -47,6 +47,19 @@ struct HaarCubes {
         return true;
     }
 
+    /// Whether one of its voxels is NaN.
+    bool has_nan(const float* at) const {
+        for (std::int64_t z = 0; z < side[0]; ++z) {
+            for (std::int64_t y = 0; y < side[1]; ++y) {
+                const float* line = at + (z * volume[1] + y) * volume[2];
+                if (std::isnan(line[0]) || std::isnan(line[side[2] - 1])) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
   private:
     constexpr float difference_x(const float* at) const {
         return side[2] == 2 ? at[0] - at[1] : at[0];
@@ -96,8 +109,11 @@ void count_magnitudes(CpuQueue& queue, const HaarCubes& cubes, const float* in,
             for (std::int64_t row = range.begin(); row < range.end(); ++row) {
                 const float* at = cubes.row(in, row);
                 for (std::int64_t i = 0; i < cubes.count[2]; ++i, at += cubes.side[2]) {
-                    if (!cubes.is_constant(at)) {
-                        add(std::bit_cast<std::uint32_t>(std::abs(cubes.coefficient(at))), own);
+                    const float magnitude = std::abs(cubes.coefficient(at));
+                    // A cube of finite voxels has NaN too, where its differences overflow.
+                    const bool has_nan = std::isnan(magnitude) && cubes.has_nan(at);
+                    if (!has_nan && !cubes.is_constant(at)) {
+                        add(std::bit_cast<std::uint32_t>(magnitude), own);
                     }
                 }
             }

@@ -26,8 +26,8 @@ struct HaarLayers {
 /// 2 × 2 × 2 voxels from its lowest corner on (a rest of one voxel is left out, an axis of one
 /// voxel does not count), and each cube's coefficient is the difference along x, of these along y,
 /// of these along z, lower less upper, times 2^(−axes/2). A cube whose voxels are all equal
-/// says nothing of the noise and is not counted. `bins` has haar_bins counts. The same counts for
-/// every way to cut the layers.
+/// says nothing of the noise and is not counted, nor is one that has a NaN. `bins` has haar_bins
+/// counts. The same counts for every way to cut the layers.
 void count_haar(CpuQueue& queue, const std::array<std::int64_t, 3>& volume,
                 const HaarLayers& layers, const float* in, ThreadCounts& bins);
 

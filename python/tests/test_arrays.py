@@ -359,8 +359,11 @@ def test_invalid_elements():
          np.array([[1, 7, 3, 7, 7, 6]], np.float32))
     steps = [dict(kind="fill", rest=0.0), dict(kind="median", size=[1, 1])]
     same(runner.pipeline(x, steps, invalid=0), np.array([[1, 1, 3, 3, 6, 6]], np.uint8))
-    with pytest.raises(runner.JobError, match="denoise does not take invalid elements"):
-        runner.denoise(y, sigma=1.0, invalid=0)
+    image = np.array([[1, 2, 3], [0, 2, 4]], np.float32)
+    made = runner.denoise(image, patch=[1, 1, 1], window=[1, 3, 3], sigma=1.0, invalid=0)
+    assert np.isnan(made[1, 0]) and np.isfinite(made[np.isfinite(made)]).all() and np.isnan(made).sum() == 1
+    with pytest.raises(runner.JobError, match="sand does not take invalid elements"):
+        runner.sand(x, 1, invalid=0)
     with pytest.raises(runner.InputError, match="nothing is there to fill"):
         runner.fill(x)
 

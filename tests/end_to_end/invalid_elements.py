@@ -259,11 +259,16 @@ def test_a_chain_passes_them_on():
     with h5py.File("o.h5") as file:
         np.testing.assert_allclose(file["d"][()], (values - low) / (high - low), rtol=1e-6)
         np.testing.assert_array_equal(np.isnan(file["d"][()]), lost)
+    sand = '[[step]]\nkind = "sand"\ngenerations = 1\n'
+    pathlib.Path("j.toml").write_text(text + sand)
+    bad(2, ["sand does not take invalid elements", "fill"], "j.toml", "--quiet")
+    pathlib.Path("j.toml").write_text(text + '[[step]]\nkind = "fill"\nreach = [1, 1]\n' + sand)
+    bad(2, ["sand does not take invalid elements", "rest"], "j.toml", "--quiet")
     denoise = '[[step]]\nkind = "denoise"\npatch = [1, 2, 2]\nwindow = [1, 3, 3]\nsigma = 3.0\n'
     pathlib.Path("j.toml").write_text(text + denoise)
-    bad(2, ["denoise does not take invalid elements", "fill"], "j.toml", "--quiet")
-    pathlib.Path("j.toml").write_text(text + '[[step]]\nkind = "fill"\nreach = [1, 1]\n' + denoise)
-    bad(2, ["denoise does not take invalid elements", "rest"], "j.toml", "--quiet")
+    good("j.toml", "--quiet")
+    with h5py.File("o.h5") as file:
+        np.testing.assert_array_equal(np.isnan(file["d"][()]), lost)
     pathlib.Path("j.toml").write_text(text + '[[step]]\nkind = "fill"\nrest = 0.5\n' + denoise)
     good("j.toml", "--quiet")
     with h5py.File("o.h5") as file:
@@ -277,7 +282,7 @@ def test_what_is_refused():
             ("bin", "factors = [2, 2]", 256, 2, ["input.invalid", "uint8"]),
             ("bin", "factors = [2, 2]", 1.5, 2, ["input.invalid", "uint8"]),
             ("bin", "factors = [2, 2]", "nan", 2, ["input.invalid", "uint8"]),
-            ("denoise", "sigma = 1.0", 0, 2, ["denoise does not take invalid elements", "kind fill"]),
+            ("sand", "generations = 1", 0, 2, ["sand does not take invalid elements", "kind fill"]),
             ("fill", "", "file", 3, ["nothing is there to fill", "input.invalid"]),
             ("fill", "", "none", 3, ["nothing is there to fill"])]:
         write_job(kind, keys, mark)

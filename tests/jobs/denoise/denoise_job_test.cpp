@@ -5,6 +5,7 @@
 #include "jobs/stream_job.hpp"
 #include "tests/support/table_values.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -252,6 +253,98 @@ TEST(DenoiseJob, LeavesAConstantAsItIs) {
                     EXPECT_NEAR(value, 1234.0F, 1e-3F);
                 }
             }
+        }
+    }
+}
+
+/// With invalid elements the halo is filled too, from as far as the method reaches.
+TEST(DenoiseJob, ReachesFartherToFill) {
+    const auto invalid = [](const TableEntries& entries, const ArrayInfo& input, double value) {
+        JobInput given{input, {"scan.h5", "/volume"}};
+        given.invalid = value;
+        return parsed("denoise", parse_denoise, entries)->make(given, {});
+    };
+    for (const TableEntries& entries : {TableEntries{}, TableEntries{all}}) {
+        EXPECT_EQ(stream(invalid(entries, volume, 9)).shape().halo, 2 * (5 + 2) * 9);
+        EXPECT_EQ(invalid(entries, volume, 9)->locality()->reach,
+                  (std::array<std::int64_t, 3>{5 + 3 + 7, 5 + 3 + 7, 5 + 3 + 7}));
+    }
+    const ArrayInfo long_one = {ElementType::uint16, {200, 9, 11}};
+    EXPECT_EQ(stream(invalid({bm4d}, long_one, 9)).shape().halo, 4 * (10 + 3) * 9);
+    EXPECT_EQ(stream(invalid({bm4d}, volume, 9)).shape().halo, 40 * 9) << "no more than there is";
+    EXPECT_EQ(stream(invalid({}, image, 9)).shape().halo, 0);
+    const TableEntry flat_window = {"window", integers({1, 5, 9})};
+    EXPECT_EQ(
+        stream(invalid({{"patch", integers({1, 2, 2})}, flat_window}, volume, 9)).shape().halo, 0)
+        << "layers are images";
+    EXPECT_EQ(
+        stream(invalid({{"patch", integers({2, 2, 2})}, flat_window}, volume, 9)).shape().halo,
+        (1 + 5) * 9)
+        << "as far along z as along x";
+    const auto job = invalid({sigma_of_two}, volume, 9);
+    EXPECT_EQ(job->computation(), "nlm 2, filled 1");
+    EXPECT_TRUE(std::isnan(job->invalid().value()));
+    EXPECT_EQ(job->attributes(), (std::vector<Attribute>{{"sigma", 2.0}}));
+    EXPECT_EQ(make({sigma_of_two}, volume)->invalid(), std::nullopt);
+}
+
+/// The largest block says only how many rows it has; a block in the middle needs as much.
+TEST(DenoiseJob, TakesScratchToFill) {
+    for (const TableEntries& entries :
+         {TableEntries{sigma_of_two}, TableEntries{bm4d, sigma_of_two},
+          TableEntries{all, sigma_of_two}}) {
+        JobInput given{volume, {"scan.h5", "/volume"}};
+        given.invalid = 9;
+        const auto job = parsed("denoise", parse_denoise, entries)->make(given, {});
+        const std::int64_t halo = stream(job).shape().halo;
+        const std::int64_t rows = std::min<std::int64_t>(360, 2 * halo + 9);
+        EXPECT_EQ(stream(job).scratch_bytes(Backend::cpu, {1, 0, rows, 0, 9}),
+                  stream(job).scratch_bytes(Backend::cpu, {1, 180 - halo, rows, 180, 9}));
+    }
+}
+
+/// 1 of 3 is invalid, and the others are 1234: so is their mean.
+TEST(DenoiseJob, LeavesAConstantBesideInvalidOnes) {
+    for (const TableEntries& entries :
+         {TableEntries{sigma_of_two}, TableEntries{bm4d, sigma_of_two},
+          TableEntries{all, sigma_of_two}}) {
+        JobInput given{{ElementType::uint16, {5, 6, 7}}, {"scan.h5", "/volume"}};
+        given.invalid = 9;
+        const auto job =
+            parsed("denoise", parse_denoise, entries)->make(given, ElementType::uint16);
+        const RowBlock block{1, 0, 30, 0, 30};
+        std::vector<std::uint16_t> in(210, 1234);
+        for (std::size_t i = 0; i < in.size(); i += 3) {
+            in[i] = 9;
+        }
+        std::vector<std::uint16_t> out(210);
+        std::vector<std::byte> scratch(
+            static_cast<std::size_t>(stream(job).scratch_bytes(Backend::cpu, block)));
+        Queue queue(CpuQueue(1));
+        stream(job).run(queue, block, reinterpret_cast<const std::byte*>(in.data()),
+                        reinterpret_cast<std::byte*>(out.data()), {.scratch = scratch.data()});
+        EXPECT_EQ(out, in);
+        EXPECT_EQ(job->invalid(), 9);
+    }
+}
+
+/// What is invalid need not be finite.
+TEST(DenoiseJob, ChecksValidVoxels) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const TableEntries& entries : {TableEntries{}, TableEntries{bm4d}, TableEntries{all}}) {
+        JobInput given{{ElementType::float32, {7, 9, 11}}, {"scan.h5", "/volume"}};
+        given.invalid = nan;
+        const auto job = parsed("denoise", parse_denoise, entries)->make(given, {});
+        std::vector<float> row(11, 0.0F);
+        const auto* const bytes = reinterpret_cast<const std::byte*>(row.data());
+        row[2] = nan;
+        stream(job).check_rows(12, 1, bytes);
+        row[5] = std::numeric_limits<float>::infinity();
+        try {
+            stream(job).check_rows(12, 1, bytes);
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.text().where, "scan.h5:/volume, voxel [1, 3, 5]");
         }
     }
 }

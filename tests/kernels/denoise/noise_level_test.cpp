@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -42,18 +43,20 @@ double reference_sigma(const Extents& extents, const std::vector<float>& volume)
             for (std::int64_t x = 0; x + side[2] <= extents[2]; x += side[2]) {
                 double sum = 0;
                 bool constant = true;
+                bool invalid = false;
                 for (std::int64_t i = 0; i < side[0] * side[1] * side[2]; ++i) {
                     const Extents d = {i / side[2] / side[1], i / side[2] % side[1], i % side[2]};
                     const double sign = (d[0] + d[1] + d[2]) % 2 == 0 ? 1 : -1;
                     const float value = volume[static_cast<std::size_t>(
                         ((z + d[0]) * extents[1] + y + d[1]) * extents[2] + x + d[2])];
                     sum += sign * static_cast<double>(value);
+                    invalid = invalid || std::isnan(value);
                     constant =
                         constant &&
                         value ==
                             volume[static_cast<std::size_t>((z * extents[1] + y) * extents[2] + x)];
                 }
-                if (!constant) {
+                if (!constant && !invalid) {
                     magnitudes.push_back(std::abs(sum) * scale);
                 }
             }
@@ -133,6 +136,23 @@ TEST(NoiseLevelTest, IgnoresRegionsOfOneValue) {
         EXPECT_NEAR(noise_sigma(counts.data()), right, right * 0x1p-12);
         EXPECT_LT(counted_voxels(extents, counts.data()), std::ssize(volume) * 3 / 4);
         EXPECT_GT(counted_voxels(extents, counts.data()), 0);
+    }
+}
+
+/// Where all are NaN nothing is left.
+TEST(NoiseLevelTest, LeavesOutCubesWithNaN) {
+    for (const Extents& extents : {Extents{8, 9, 12}, {1, 20, 30}, {7, 1, 40}, {1, 1, 200}}) {
+        for (const unsigned share : {1U, 34U, 100U}) {
+            std::mt19937 random(share);
+            auto volume = noisy(extents, 7, 0, 3);
+            for (float& voxel : volume) {
+                voxel = random() % 100 < share ? std::numeric_limits<float>::quiet_NaN() : voxel;
+            }
+            const double right = reference_sigma(extents, volume);
+            const auto counts = count_parts(extents, volume, extents[0]);
+            EXPECT_NEAR(noise_sigma(counts.data()), right, right * 0x1p-12);
+            EXPECT_EQ(counted_voxels(extents, counts.data()) == 0, share == 100);
+        }
     }
 }
 

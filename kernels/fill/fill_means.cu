@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/elements/converted.cuh"
+#include "kernels/elements/elementwise.cuh"
+#include "kernels/fill/cube_view.hpp"
+#include "kernels/fill/fill_means.hpp"
+
+namespace runner {
+namespace {
+
+constexpr int cube_threads = elementwise_threads;
+
+/// Calls make(row, column) of elements, a thread one after the other.
+template <class Make>
+__device__ void for_elements(std::int64_t count, std::int64_t columns, const Make& make) {
+    const std::int64_t step = std::int64_t{gridDim.x} * cube_threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * cube_threads + threadIdx.x; i < count;
+         i += step) {
+        const std::int64_t row = i / columns;
+        make(row, i - row * columns);
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(cube_threads)
+    along_x_kernel(CubeView<T> view, std::int64_t count, const T* in, std::int32_t* of_x) {
+    const std::int64_t columns = view.fill.columns;
+    for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
+        of_x[row * columns + x] = view.along_x(in + row * columns, x);
+    });
+}
+
+template <class T>
+__global__ void __launch_bounds__(cube_threads)
+    along_y_kernel(CubeView<T> view, std::int64_t count, const std::int32_t* of_x,
+                   std::int32_t* of_y) {
+    const std::int64_t columns = view.fill.columns;
+    for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
+        of_y[row * columns + x] = view.along_y(of_x, row, x);
+    });
+}
+
+template <class T>
+__global__ void __launch_bounds__(cube_threads)
+    fill_means_kernel(CubeView<T> view, std::int64_t count, const T* in, const std::int32_t* of_y,
+                      T* out) {
+    const std::int64_t columns = view.fill.columns;
+    const std::int64_t before = view.fill.out_first - view.fill.in_first;
+    for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
+        T element = in[(before + row) * columns + x];
+        if (view.fill.is_invalid(element)) {
+            const std::int32_t radius = view.along_z(of_y, before + row, x);
+            element = view.fill.rest;
+            if (radius != CubeView<T>::none) {
+                const auto around = view.fill.look_at(in, view.fill.out_first + row, x, 0, radius);
+                element = converted_on_device<T>(
+                    __ddiv_rn(around.sum, static_cast<double>(around.count)));
+            }
+        }
+        out[row * columns + x] = element;
+    });
+}
+
+} // namespace
+
+void fill_means(CudaQueue& queue, const Fill& fill, const RowBlock& block, const std::byte* in,
+                std::byte* out, std::byte* scratch) {
+    const std::int64_t count = block.in_rows * fill.columns;
+    const std::int64_t made = block.out_rows * fill.columns;
+    if (made == 0) {
+        return;
+    }
+    const CubeRadii radii(scratch, count);
+    visit_element_type(fill.type, [&](auto zero) {
+        using T = decltype(zero);
+        const CubeView<T> view{fill_view<T>(fill, block)};
+        const auto* const from = reinterpret_cast<const T*>(in);
+        launch(queue, strided_shape(count), along_x_kernel<T>, view, count, from, radii.of_x);
+        launch(queue, strided_shape(count), along_y_kernel<T>, view, count,
+               static_cast<const std::int32_t*>(radii.of_x), radii.of_y);
+        launch(queue, strided_shape(made), fill_means_kernel<T>, view, made, from,
+               static_cast<const std::int32_t*>(radii.of_y), reinterpret_cast<T*>(out));
+    });
+}
+
+} // namespace runner

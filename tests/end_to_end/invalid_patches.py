@@ -1,0 +1,242 @@
+"""Denoising volumes with invalid elements, against numpy."""
+import pathlib
+import zlib
+
+import h5py
+import numpy as np
+import pytest
+
+from denoise_runs import toml
+from harness import attempt, call, good, programs
+from kind_rules import converted
+
+pytestmark = pytest.mark.quick
+METHODS = {"nlm": {"method": "nlm", "patch": [2, 3, 3], "window": [3, 5, 5], "count": 6},
+           "all": {"method": "nlm", "patch": [2, 2, 3], "window": [3, 3, 5], "count": "all"},
+           "bm4d": {"method": "bm4d", "patch": [2, 4, 2], "window": [3, 5, 3], "count": 8, "step": 2}}
+SHAPE = (9, 14, 17)
+
+
+def masks():
+    """Of a volume, by name."""
+    random = np.random.default_rng(3)
+    none = np.zeros(SHAPE, bool)
+    plane, gap, one = none.copy(), none.copy(), ~none
+    plane[4], plane[2, 3] = True, True
+    gap[:, 3:10, 2:15] = True
+    one[5, 6, 7] = one[0, 6, 7] = False
+    return {"none": none, "one in a hundred": random.random(SHAPE) < 0.01, "a third": random.random(SHAPE) < 0.34,
+            "a plane": plane, "a gap": gap, "all but one": one, "all": ~none}
+
+
+def volume(dtype, lost):
+    """Blocks with noise; and what its invalid elements are in the job file."""
+    array = np.zeros(SHAPE)
+    array[:, 4:10, 5:12] = 100
+    array = np.rint(array + 60 + np.random.default_rng(4).normal(0, 5, SHAPE)).astype(dtype)
+    mark = {"float32": np.nan, "float64": -9.5, "uint8": 250, "int16": -3}.get(dtype, 65535)
+    array[lost] = mark
+    return array, "nan" if np.isnan(mark) else mark
+
+
+def marked(values, lost, mark):
+    """Values as the output has them, where `lost` invalid."""
+    values = values.copy()
+    values[lost] = np.nan if values.dtype.kind == "f" else mark
+    return values
+
+
+def filled(array, lost, axes):
+    """As float32, each lost element by the mean of the valid ones in the least cube, along `axes`,
+    that has any."""
+    made = array.astype("f4")
+    for at in zip(*np.nonzero(lost)):
+        for radius in range(1, max(array.shape)):
+            box = tuple(slice(max(0, i - radius), i + radius + 1) if axis in axes else slice(i, i + 1)
+                        for axis, i in enumerate(at))
+            there = array[box][~lost[box]].astype("f4").tolist()
+            if there:
+                made[at] = sum(there) / len(there)
+                break
+        else:
+            made[at] = 0
+    return made
+
+
+def write_job(kind, keys, invalid, run="", dtype=None):
+    lines = "\n".join(f"{key} = {toml(value)}" for key, value in keys.items())
+    pathlib.Path("j.toml").write_text(
+        f'kind = "{kind}"\n[input]\nfile = "i.h5"\ndataset = "/d"\ninvalid = {toml(invalid)}\n'
+        '[output]\nfile = "o.h5"\noverwrite = true\nsync = false\n' + (f'dtype = "{dtype}"\n' if dtype else "")
+        + f'[run]\nbackend = "{programs.backend}"\n{run}\n[{kind}]\n{lines}\n')
+
+
+def write_input(array):
+    with h5py.File("i.h5", "w") as file:
+        file["d"] = array
+
+
+def noise(array, lost):
+    """The median of the diagonal differences of cubes without a lost voxel that are not constant."""
+    side = [min(n, 2) for n in array.shape]
+    signs = np.indices(side).sum(0) % 2 * -2.0 + 1
+    found = []
+    for at in np.ndindex(*(n // s for n, s in zip(array.shape, side))):
+        box = tuple(slice(i * s, i * s + s) for i, s in zip(at, side))
+        cube = array[box].astype("f8")
+        if not lost[box].any() and (cube != cube.flat[0]).any():
+            found.append(abs((cube * signs).sum()) / np.sqrt(signs.size))
+    return np.median(found) / 0.6745 if found else 0
+
+
+def run(names, *options, ranks=1):
+    call("j.toml", "--quiet", "--resume", "never", *options, ranks=ranks)
+    with h5py.File("o.h5") as file:
+        return [file[name][()] for name in names] + [file.attrs.get("sigma")]
+
+
+def check_denoise(keys, array, lost, invalid, axes=(0, 1, 2), dtype=None):
+    """As the method makes of the filled volume, on any number of ranks and in any chunks."""
+    write_job("denoise", keys, "none")
+    write_input(filled(array, lost, axes))
+    right = marked(converted(run(["d"])[0], dtype or "float32"), lost, invalid)
+    write_input(array)
+    rows, first = array.shape[-2], None
+    ways = [(1, ""), (2, f"chunk_rows = {2 * rows}"), (3, f"chunk_rows = {rows}\nlanes = 1")]
+    for ranks, more in ways if programs.full else [ways[zlib.crc32(right.tobytes()) % 3]]:
+        write_job("denoise", keys, invalid, more, dtype)
+        found = run(["d"], ranks=ranks)[0]
+        assert found.dtype == right.dtype
+        first = found if first is None else first
+        np.testing.assert_array_equal(found, first, f"{ranks} ranks, {more}")
+    if array.dtype in ("uint8", "uint16"):  # which are matched in their own unit
+        np.testing.assert_allclose(first, right, rtol=0, atol=1e-3 if right.dtype.kind == "f" else 1)
+    else:
+        np.testing.assert_array_equal(first, right)
+
+
+@pytest.mark.share(0.5)
+@pytest.mark.parametrize("mask", masks())
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["float32", "uint16", "float64"])
+def test_denoise(mask, method, dtype):
+    lost = masks()[mask]
+    array, invalid = volume(dtype, lost)
+    check_denoise({**METHODS[method], "sigma": 5.0}, array, lost, invalid)
+
+
+@pytest.mark.share(0.5)
+@pytest.mark.parametrize("mask", masks())
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_is_that_of_the_valid(mask, method):
+    """And the noise of the filled volume is not."""
+    for dtype in ("float32", "int16"):
+        lost = masks()[mask]
+        array, invalid = volume(dtype, lost)
+        write_input(array)
+        write_job("denoise", METHODS[method], invalid)
+        found, sigma = run(["d"], ranks=2)
+        np.testing.assert_allclose(sigma, noise(array, lost), rtol=1e-6)
+        if sigma > 0:
+            check_denoise({**METHODS[method], "sigma": float(sigma)}, array, lost, invalid)
+            np.testing.assert_array_equal(run(["d"])[0], found)
+        else:
+            assert np.array_equal(np.isnan(found), lost)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_outputs_of_the_input_s_type(method):
+    for dtype in ("uint8", "int16", "float64"):
+        lost = masks()["a third"]
+        array, invalid = volume(dtype, lost)
+        check_denoise({**METHODS[method], "sigma": 5.0}, array, lost, invalid, dtype=dtype)
+        with h5py.File("o.h5") as file:
+            declared = file["d"].attrs["_FillValue"]
+        assert np.isnan(declared) if dtype == "float64" else declared == invalid
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_images_and_layers_that_are_images(method):
+    """Of an image, and of a volume whose layers do not meet, those of other layers fill nothing."""
+    keys = {**METHODS[method], "sigma": 5.0}
+    keys.update(step=1) if method == "bm4d" else None
+    keys["patch"], keys["window"] = [1, *keys["patch"][1:]], [1, *keys["window"][1:]]
+    for mask in ("a third", "a plane", "a gap"):
+        lost = masks()[mask]
+        array, invalid = volume("float32", lost)
+        check_denoise(keys, array, lost, invalid, axes=(1, 2))
+        write_job("denoise", keys, "none")
+        write_input(filled(array[2:3], lost[2:3], (1, 2))[0])
+        right = marked(run(["d"])[0], lost[2], invalid)
+        write_input(array[2])
+        write_job("denoise", keys, invalid)
+        np.testing.assert_array_equal(run(["d"], ranks=2)[0], right)
+
+
+@pytest.mark.parametrize("method", ["nlm", "bm4d"])
+def test_far_and_flat_windows(method):
+    """Cubes grow along each axis as far as the window reaches along the longest."""
+    keys = {"method": method, "patch": [1, 2, 2], "window": [3, 11, 3], "count": 4, "step": 1, "sigma": 5.0}
+    lost = masks()["a gap"]
+    lost[3:6] = True
+    array, invalid = volume("uint16", lost)
+    check_denoise(keys, array, lost, invalid)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_counts_are_stabilised(method):
+    lost = masks()["a third"]
+    array, invalid = volume("uint16", lost)
+    check_denoise({**METHODS[method], "stabilise": "anscombe"}, array, lost, invalid)
+
+
+def test_float_of_a_number():
+    """NaN is invalid beside it, infinity is not."""
+    lost = masks()["one in a hundred"]
+    array, _ = volume("float32", lost)
+    lost[1, 2, 3] = True
+    array[lost] = -1e30
+    array[1, 2, 3] = np.nan
+    check_denoise({**METHODS["bm4d"], "sigma": 5.0}, array, lost, -1e30)
+    assert not np.isnan(run(["d"])[0][~lost]).any()
+    array[4, 5, 6] = np.inf
+    write_input(array)
+    error = call("j.toml", "--quiet", "--resume", "never", code=3).stderr
+    assert "i.h5:/d, voxel [4, 5, 6]" in error and "it is inf" in error, error
+
+
+def test_a_mask_of_the_file_and_a_chain():
+    """A mask beside the input; after a step, across passes, and before one."""
+    lost = np.broadcast_to(masks()["a third"][0], SHAPE)
+    array, _ = volume("uint16", np.zeros(SHAPE, bool))
+    keys = {**METHODS["nlm"], "sigma": 5.0}
+    write_job("denoise", keys, "none")
+    write_input(filled(array, lost, (0, 1, 2)))
+    right = marked(run(["d"])[0], lost, None)
+    array = array.astype("int32")
+    with h5py.File("i.h5", "w") as file:
+        file["d"], file["mask"] = array, lost[0]
+    job = pathlib.Path("j.toml").read_text().replace('invalid = "none"', 'invalid = { dataset = "/mask" }')
+    pathlib.Path("j.toml").write_text(job)
+    np.testing.assert_array_equal(run(["d"], ranks=2)[0], right)
+    head, table = job.split("[denoise]")
+    steps = ('[[step]]\nkind = "bin"\nfactors = [1, 1]\ndtype = "float32"\n[[step]]\nkind = "denoise"' + table
+             + '[[step]]\nkind = "bin"\nfactors = [1, 1]\n')
+    pathlib.Path("j.toml").write_text(head.replace('kind = "denoise"', "", 1) + steps)
+    np.testing.assert_array_equal(run(["d"], ranks=2)[0], right)
+    good("verify", "o.h5", "--sample", "3")
+
+
+def test_what_the_notes_say():
+    """The voxels of cubes with an invalid one are not counted, and a warning says what the others are."""
+    array, lost = np.random.default_rng(5).normal(0, 3, (4, 8, 8)).astype("f4"), np.zeros((4, 8, 8), bool)
+    lost[1, 3, 3:5] = True
+    array[lost] = np.nan
+    write_input(array)
+    write_job("denoise", METHODS["nlm"], "nan")
+    text = attempt("j.toml", "--resume", "never")
+    assert "from 240 of 256 voxels" in text.stdout + text.stderr, text
+    array[:3], lost[:3] = np.nan, True
+    write_input(array)
+    text = call("j.toml", "--resume", "never").stderr
+    assert "the noise found is 0" in text and "the others are invalid, beside such, or in regions" in text, text
