@@ -83,6 +83,13 @@ template <class Keys> class Key {
         missing_ = std::move(what_to_write);
         return std::move(*this);
     }
+    /// As required(), where another key is not there.
+    Key required_without(std::string other, std::string what_to_write) && {
+        text_.usual = "required without `" + other + "`";
+        missing_ = std::move(what_to_write) + ", or give " + other;
+        instead_ = std::move(other);
+        return std::move(*this);
+    }
     /// What holds where the key is left out and there is no value to write, in words.
     Key usually(std::string words) && {
         text_.usual = std::move(words);
@@ -128,7 +135,7 @@ template <class Keys> class Key {
 
     bool read(TableReader& table, Keys& keys) const {
         const bool is_there = table.has(text_.name);
-        if (!is_there && !missing_.empty()) {
+        if (!is_there && !missing_.empty() && (instead_.empty() || !table.has(instead_))) {
             table.missing(text_.name, missing_);
             return false;
         }
@@ -153,6 +160,7 @@ template <class Keys> class Key {
     Value value_;
     Read then_;
     std::string missing_; ///< empty: the key may be left out
+    std::string instead_; ///< the key that may be there in its place; empty: none
     std::function<std::string(const Keys&)> comment_;
     std::function<bool(const Keys&)> applies_;
 };

@@ -74,19 +74,48 @@ struct ConvolveKeys {
     double fill = 0;
 };
 
+/// `sigma`, in place of the taps, which the canonical text has for it.
+Key<ConvolveKeys> sigma_key() {
+    const auto read = [](TableReader& table, ConvolveKeys& keys) {
+        for (const std::string taps : {"row_taps", "column_taps", "depth_taps"}) {
+            if (table.has(taps)) {
+                table.complain("sigma", "stands for all taps; leave it out, or " + taps);
+                return false;
+            }
+        }
+        const std::optional<std::vector<TapsChoice>> taps = parse_sigmas(table, "sigma");
+        if (!taps) {
+            return false;
+        }
+        keys.row_taps = taps->back();
+        keys.column_taps = taps->at(taps->size() - 2);
+        if (taps->size() == 3) {
+            keys.depth_taps = taps->front();
+        }
+        return true;
+    };
+    KeyText text{"sigma", "number or numbers", "a number, `[y, x]` or `[z, y, x]`", "elements"};
+    text.meaning = "Gaussians in place of all taps";
+    text.detail = "A number is for rows and columns; 0 leaves an axis as it is";
+    text.annotation = "float | Sequence[float]";
+    return Key<ConvolveKeys>(std::move(text), read,
+                             [](const ConvolveKeys&) { return std::optional<std::string>(); });
+}
+
 const KeyList<ConvolveKeys>& convolve_list() {
     using Keys = ConvolveKeys;
     static const KeyList<Keys> list({
         key<Keys>("row_taps", &Keys::row_taps, taps_form(), "along each row")
-            .required(taps_to_write)
+            .required_without("sigma", taps_to_write)
             .sample("{ gaussian = { sigma = 2.0, radius = 8 } }"),
         key<Keys>("column_taps", &Keys::column_taps, taps_form(), "down each column")
-            .required(taps_to_write)
+            .required_without("sigma", taps_to_write)
             .sample("[0.25, 0.5, 0.25]"),
         key<Keys>("depth_taps", &Keys::depth_taps, taps_form(),
                   "across layers, along the axis before rows")
             .detail("Without them images are independent")
             .sample("[0.25, 0.5, 0.25]", KeyText::Shown::commented),
+        sigma_key().sample("2.0", KeyText::Shown::commented),
         boundary_key<Keys>(),
         fill_key<Keys>(),
     });

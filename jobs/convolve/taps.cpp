@@ -37,6 +37,19 @@ std::optional<TapsChoice> parse_list(TableReader& table, std::string_view key) {
     return TapsChoice(std::move(*taps));
 }
 
+/// A Gaussian of the usual radius; reports one that is too large for the key of this table.
+std::optional<TapsChoice> usual_gaussian(TableReader& table, const std::string& key, double sigma,
+                                         const char* otherwise) {
+    const double reach = std::floor(4 * sigma + 0.5);
+    if (reach > max_radius) {
+        table.complain(key, fmt::format("a sigma of {} reaches farther than the largest radius, "
+                                        "{}; {}",
+                                        toml_text(sigma), max_radius, otherwise));
+        return std::nullopt;
+    }
+    return GaussianTaps{sigma, static_cast<int>(reach)};
+}
+
 std::optional<TapsChoice> parse_gaussian(TableReader reader) {
     const bool has_sigma = reader.has("sigma");
     const std::optional<double> sigma = reader.number("sigma");
@@ -57,14 +70,7 @@ std::optional<TapsChoice> parse_gaussian(TableReader reader) {
         return radius ? std::optional<TapsChoice>(GaussianTaps{*sigma, static_cast<int>(*radius)})
                       : std::nullopt;
     }
-    const double reach = std::floor(4 * *sigma + 0.5);
-    if (reach > max_radius) {
-        reader.complain("sigma", fmt::format("a sigma of {} reaches farther than the largest "
-                                             "radius, {}; give a radius where it may be cut off",
-                                             toml_text(*sigma), max_radius));
-        return std::nullopt;
-    }
-    return GaussianTaps{*sigma, static_cast<int>(reach)};
+    return usual_gaussian(reader, "sigma", *sigma, "give a radius where it may be cut off");
 }
 
 std::optional<TapsChoice> parse_box(TableReader reader) {
@@ -225,6 +231,38 @@ Form<TapsChoice> taps_form() {
             "a list, `{ gaussian = { sigma = 2.0 } }`, `{ box = { radius = 1 } }` or `{ file = "
             "\"taps.h5\", dataset = \"/taps\" }`",
             "Sequence[float] | Mapping[str, Any]", parse_taps, taps_text};
+}
+
+std::optional<std::vector<TapsChoice>> parse_sigmas(TableReader& table, const std::string& key) {
+    const bool several = std::holds_alternative<TableArray>(table.value(key)->data);
+    const std::optional<double> one = several ? std::nullopt : table.number(key);
+    const std::optional<std::vector<double>> given =
+        several ? table.numbers(key)
+                : (one ? std::optional(std::vector<double>(2, *one)) : std::nullopt);
+    if (!given) {
+        return std::nullopt;
+    }
+    if (given->size() < 2 || given->size() > 3) {
+        table.complain(key, fmt::format("must be a number, [y, x] or [z, y, x], got {} numbers",
+                                        given->size()));
+        return std::nullopt;
+    }
+    std::vector<TapsChoice> taps;
+    for (const double sigma : *given) {
+        if (sigma < 0) {
+            table.complain(key, "must not be below 0, got " + toml_text(sigma));
+            return std::nullopt;
+        }
+        const std::optional<TapsChoice> choice =
+            sigma == 0
+                ? std::optional<TapsChoice>(std::vector<double>{1.0})
+                : usual_gaussian(table, key, sigma, "write row_taps and column_taps with a radius");
+        if (!choice) {
+            return std::nullopt;
+        }
+        taps.push_back(*choice);
+    }
+    return taps;
 }
 
 std::vector<double> make_taps(const TapsChoice& choice, FileAccess* files) {

@@ -39,6 +39,10 @@ extern const char* const taps_to_write;
 /// A list, or a table of gaussian, box, or file with dataset.
 Form<TapsChoice> taps_form();
 
+/// Reads Gaussians of a number, which is the sigma along y and x, or of several, along y and x or
+/// z, y and x: taps in this order. A sigma of 0 leaves its axis as it is. Reports a wrong value.
+std::optional<std::vector<TapsChoice>> parse_sigmas(TableReader& table, const std::string& key);
+
 /// The numbers: an odd count, at most 2 · 128 + 1, all finite.
 /// Gaussian: in float64, the sum taken from the outermost pair inwards and the middle last. The
 /// same bytes wherever std::exp is; C libraries may differ in its last bit. File: read by `files`.

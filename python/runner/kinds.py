@@ -44,7 +44,8 @@ def bin(x: Any, factors: Sequence[int], *, value: Literal["mean", "sum"] | None 
     return _arrays.run("bin", x, keys, **options)[0]
 
 
-def convolve(x: Any, row_taps: Any, column_taps: Any, depth_taps: Any | None = None, *,
+def convolve(x: Any, row_taps: Any | None = None, column_taps: Any | None = None,
+             depth_taps: Any | None = None, *, sigma: float | Sequence[float] | None = None,
              boundary: Literal["constant", "nearest", "reflect", "mirror", "wrap"] | None = None,
              fill: float | None = None, **options: Unpack[Options]) -> Any:
     """Separable convolution of images.
@@ -53,16 +54,19 @@ def convolve(x: Any, row_taps: Any, column_taps: Any, depth_taps: Any | None = N
     ----------
     x : array
         Array of at least two axes; leading axes count images.
-    row_taps : Any
+    row_taps : Any, default required without ``sigma``
         Along each row; a list, ``{ gaussian = { sigma = 2.0 } }``, ``{ box = { radius = 1 } }`` or
         ``{ file = "taps.h5", dataset = "/taps" }``.
-    column_taps : Any
+    column_taps : Any, default required without ``sigma``
         Down each column; a list, ``{ gaussian = { sigma = 2.0 } }``, ``{ box = { radius = 1 } }``
         or ``{ file = "taps.h5", dataset = "/taps" }``.
     depth_taps : Any, default none
         Across layers, along the axis before rows; a list, ``{ gaussian = { sigma = 2.0 } }``, ``{
         box = { radius = 1 } }`` or ``{ file = "taps.h5", dataset = "/taps" }``. Without them images
         are independent.
+    sigma : float | Sequence[float], default none
+        Gaussians in place of all taps; a number, ``[y, x]`` or ``[z, y, x]``; in elements. A number
+        is for rows and columns; 0 leaves an axis as it is.
     boundary : Literal["constant", "nearest", "reflect", "mirror", "wrap"], default ``"reflect"``
         ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``: what lies beyond the border.
     fill : float, default ``0.0``
@@ -78,7 +82,7 @@ def convolve(x: Any, row_taps: Any, column_taps: Any, depth_taps: Any | None = N
            [0., 0., 1.]])
     """
     keys = {"row_taps": numbers(row_taps), "column_taps": numbers(column_taps), "depth_taps":
-            numbers(depth_taps), "boundary": boundary, "fill": fill}
+            numbers(depth_taps), "sigma": sigma, "boundary": boundary, "fill": fill}
     return _arrays.run("convolve", x, keys, **options)[0]
 
 

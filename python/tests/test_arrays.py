@@ -60,6 +60,7 @@ CASES = [
       "boundary": "mirror"}, None),
     ("convolve", (5, 7, 9), "uint32",
      {"row_taps": [1.0], "column_taps": [1.0], "depth_taps": [0.5, 0.25, 0.25]}, "int64"),
+    ("convolve", (9, 13, 21), "int16", {"sigma": [0.6, 1.0, 2.0]}, "float32"),
     ("median", (5, 17, 19), "uint16", {"size": [3, 3, 3]}, None),
     ("median", (23, 31), "float32", {"size": [5, 5], "difference": 0.5}, None),
     ("stripes", (5, 41, 19), "float32", {"size": 5}, None),

@@ -6,6 +6,7 @@ import pathlib
 import h5py
 import numpy as np
 import pytest
+import scipy.ndimage
 import tifffile
 
 from harness import bad, call, good
@@ -52,6 +53,26 @@ def test_the_same_output_as_the_job_file(name):
     call(*words, "--quiet", "--backend", "cpu")
     call("verify", "out.h5")
     bad(4, ["job.toml", "it exists already"], *words, "--save-job", "job.toml")
+
+
+@pytest.mark.parametrize("sigma, taps", [("1.5", (1.5, 1.5)), ("0.7,2", (0.7, 2)), ("1,0,2", (1, 0, 2))])
+def test_sigma_stands_for_gaussians(sigma, taps):
+    store()
+    call("convolve", "in.h5", "out.h5", "--sigma", sigma, "--dtype", "float32", "--quiet", "--backend", "cpu")
+    found = output()
+    os.remove("out.h5")
+    words = []
+    for name, each in zip(("row", "column", "depth"), reversed(taps)):
+        words += [f"--{name}-taps", f"{{ gaussian = {{ sigma = {each} }} }}" if each else "[1]"]
+    call("convolve", "in.h5", "out.h5", *words, "--dtype", "float32", "--quiet", "--backend", "cpu")
+    np.testing.assert_array_equal(found, output())
+    sigmas = [0] * (3 - len(taps)) + list(taps)
+    near = scipy.ndimage.gaussian_filter(store().astype("f4"), sigmas if len(taps) > 1 else [0, 1.5, 1.5], mode="reflect")
+    np.testing.assert_allclose(found, near, rtol=1e-4)
+    for words, why in [(["--sigma", "-1"], "must not be below 0"), (["--sigma", "1,2,3,4"], "got 4 numbers"),
+                       (["--sigma", "40"], "reaches farther"), (["--sigma", "2", "--depth-taps", "[1]"], "or depth_taps"),
+                       ([], "or give sigma")]:
+        assert why in call("convolve", "in.h5", "b.h5", *words, code=2).stderr
 
 
 def test_on_several_ranks():

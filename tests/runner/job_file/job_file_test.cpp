@@ -410,7 +410,15 @@ TEST(BadJobFiles, EachHasItsWholeMessage) {
             const std::string name = entry.path().filename().string();
             fs::path expected = name;
             expected.replace_extension(".txt");
-            EXPECT_EQ(refusal(name) + "\n", content(expected)) << name;
+            std::string text = content(expected);
+            if (const std::size_t at = text.find("KINDS"); at != std::string::npos) {
+                std::string names;
+                for (const std::string& kind : kind_names()) {
+                    names += (names.empty() ? "" : ", ") + kind;
+                }
+                text.replace(at, 5, names);
+            }
+            EXPECT_EQ(refusal(name) + "\n", text) << name;
             ++files;
         }
     }
