@@ -15,19 +15,42 @@ namespace {
 
 /// [stripes].
 struct StripesKeys {
-    enum class Method { sort };
-    Method method = Method::sort;
+    Stripes::Method method = Stripes::Method::sort;
     std::int64_t size = 21;
+    double snr = 3;
+    std::int64_t small = 21;
 };
+
+bool finds_stripes(const StripesKeys& keys) { return keys.method != Stripes::Method::sort; }
+
+/// `size` has another default where whole stripes are found.
+bool set_usual_size(TableReader& /*table*/, StripesKeys& keys) {
+    keys.size = finds_stripes(keys) ? 51 : 21;
+    return true;
+}
 
 const KeyList<StripesKeys>& stripes_list() {
     using Keys = StripesKeys;
     static const KeyList<Keys> list({
-        key<Keys>("method", &Keys::method, choice_form<Keys::Method>({"sort"}),
-                  "how stripes are found and removed"),
+        key<Keys>("method", &Keys::method,
+                  choice_form<Stripes::Method>({"sort", "large", "dead", "all"}),
+                  "which stripes are removed")
+            .detail("Small ones, large ones, those of dead and fluctuating columns and large ones, "
+                    "or all")
+            .then(set_usual_size),
         key<Keys>("size", &Keys::size, integer_form(1, Stripes::most_size),
-                  "the window of the median; more than twice the width of the stripes")
-            .unit("columns"),
+                  "the window of the medians; more than twice the width of the stripes")
+            .unit("columns")
+            .usually("`21`; `51` unless method is `sort`"),
+        key<Keys>("snr", &Keys::snr, number_from_zero_form(),
+                  "how far a column must be from others to be a stripe; of the range of usual ones")
+            .only_where(finds_stripes)
+            .sample("3.0", KeyText::Shown::commented),
+        key<Keys>("small", &Keys::small, integer_form(1, Stripes::most_size),
+                  "the window of the medians of the last step of `all`")
+            .unit("columns")
+            .only_where([](const Keys& keys) { return keys.method == Stripes::Method::all; })
+            .sample("21", KeyText::Shown::commented),
     });
     return list;
 }
@@ -80,7 +103,10 @@ class StripesParameters : public ListedParameters<StripesKeys> {
         stripes.type = input.array.type;
         stripes.columns = shape[shape.size() - 1];
         stripes.rows = shape[shape.size() - 2];
+        stripes.method = keys().method;
         stripes.size = static_cast<int>(keys().size);
+        stripes.small = static_cast<int>(keys().small);
+        stripes.snr = keys().snr;
         return std::make_unique<StripesJob>(stripes, shape);
     }
 };

@@ -26,7 +26,9 @@ class StripesJob : public StreamJob {
         return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
     }
     std::optional<Locality> locality() const override {
-        return Locality{.reach = {0, stripes_.rows, stripes_.size / 2}};
+        const bool is_near = stripes_.method == Stripes::Method::sort;
+        return Locality{
+            .reach = {0, stripes_.rows, is_near ? stripes_.size / 2 : stripes_.columns}};
     }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;

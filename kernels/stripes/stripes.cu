@@ -1,63 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/rounding.hpp"
-#include "kernels/queue/block_memory.cuh"
-#include "kernels/queue/launch.cuh"
 #include "kernels/stripes/stripes.hpp"
-#include "kernels/stripes/stripes_view.hpp"
+
+#include "kernels/elements/converted.cuh"
+#include "kernels/queue/launch.cuh"
+#include "kernels/stripes/stripes_steps.hpp"
 
 namespace runner {
 namespace {
 
 constexpr int tile_side = 32; ///< of the tiles that are transposed, by 8 threads a column
 constexpr int tile_lines = 8;
-constexpr int sort_threads = 512;
-constexpr int swap_threads = 256;
-constexpr std::size_t shared_limit = 48 * 1024; ///< bytes that every device gives a block
 
-/// Entries that a block sorts in its shared memory.
-template <class Entry>
-inline constexpr std::int64_t run_entries = std::int64_t{32 * 1024} / sizeof(Entry);
-
-/// Two places of a line, of which the first gets the lesser entry.
-struct Places {
-    std::int64_t low;
-    std::int64_t high;
-};
-
-/// Pair `i` of the step that begins to merge runs of `length` / 2: their ends meet, so that both
-/// may be ascending. The last run may then have any length: what it lacks would be greatest.
-__device__ inline Places meeting(std::int64_t i, std::int64_t length) {
-    const std::int64_t half = length / 2;
-    const std::int64_t low = i / half * length + i % half;
-    return {low, low ^ (length - 1)};
-}
-
-/// Pair `i` of the steps after it.
-__device__ inline Places apart(std::int64_t i, std::int64_t distance) {
-    const std::int64_t low = i / distance * 2 * distance + i % distance;
-    return {low, low + distance};
-}
-
-template <class Entry>
-__device__ void put_in_order(Entry* line, std::int64_t rows, const Places& places) {
-    if (places.high < rows) {
-        const Entry low = line[places.low];
-        const Entry high = line[places.high];
-        if (high < low) {
-            line[places.low] = high;
-            line[places.high] = low;
-        }
+/// A value of a line as an element; every NaN as the quiet one.
+template <class T, class W> __device__ T element_of(W value) {
+    if constexpr (std::is_same_v<T, W>) {
+        return is_nan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
+    } else {
+        return is_nan(value) ? converted_on_device<T>(std::numeric_limits<double>::quiet_NaN())
+                             : converted_on_device<T>(value);
     }
 }
 
 /// Makes the lines of the elements.
-template <class T>
-__global__ void __launch_bounds__(tile_side* tile_lines) take_kernel(StripesView<T> view) {
-    using Entry = typename StripesView<T>::Entry;
+template <class T, class W>
+__global__ void __launch_bounds__(tile_side* tile_lines)
+    take_kernel(const T* in, StripeLines<W> view) {
     __shared__ T tile[tile_side][tile_side + 1];
     const std::int64_t first_x = std::int64_t{blockIdx.x} * tile_side;
     const std::int64_t first_r = std::int64_t{blockIdx.y} * tile_side;
-    const T* const frame = view.in + blockIdx.z * view.rows * view.columns;
+    const T* const frame = in + blockIdx.z * view.rows * view.columns;
     const std::int64_t x = first_x + threadIdx.x;
     for (int i = static_cast<int>(threadIdx.y); i < tile_side; i += tile_lines) {
         if (x < view.columns && first_r + i < view.rows) {
@@ -65,22 +36,22 @@ __global__ void __launch_bounds__(tile_side* tile_lines) take_kernel(StripesView
         }
     }
     __syncthreads();
-    Entry* const lines = view.entries + blockIdx.z * view.columns * view.rows;
+    W* const lines = view.lines + blockIdx.z * view.columns * view.rows;
     const std::int64_t r = first_r + threadIdx.x;
     for (int i = static_cast<int>(threadIdx.y); i < tile_side; i += tile_lines) {
         if (r < view.rows && first_x + i < view.columns) {
-            lines[(first_x + i) * view.rows + r] = StripeEntry<T>::make(tile[threadIdx.x][i], r);
+            lines[(first_x + i) * view.rows + r] = static_cast<W>(tile[threadIdx.x][i]);
         }
     }
 }
 
 /// Makes the output of the lines.
-template <class T>
-__global__ void __launch_bounds__(tile_side* tile_lines) put_kernel(StripesView<T> view) {
-    __shared__ T tile[tile_side][tile_side + 1];
+template <class T, class W>
+__global__ void __launch_bounds__(tile_side* tile_lines) put_kernel(StripeLines<W> view, T* out) {
+    __shared__ W tile[tile_side][tile_side + 1];
     const std::int64_t first_x = std::int64_t{blockIdx.x} * tile_side;
     const std::int64_t first_r = std::int64_t{blockIdx.y} * tile_side;
-    const T* const lines = view.lines + blockIdx.z * view.columns * view.rows;
+    const W* const lines = view.lines + blockIdx.z * view.columns * view.rows;
     const std::int64_t r = first_r + threadIdx.x;
     for (int i = static_cast<int>(threadIdx.y); i < tile_side; i += tile_lines) {
         if (r < view.rows && first_x + i < view.columns) {
@@ -88,177 +59,38 @@ __global__ void __launch_bounds__(tile_side* tile_lines) put_kernel(StripesView<
         }
     }
     __syncthreads();
-    T* const frame = view.out + blockIdx.z * view.rows * view.columns;
+    T* const frame = out + blockIdx.z * view.rows * view.columns;
     const std::int64_t x = first_x + threadIdx.x;
     for (int i = static_cast<int>(threadIdx.y); i < tile_side; i += tile_lines) {
         if (x < view.columns && first_r + i < view.rows) {
-            frame[(first_r + i) * view.columns + x] = tile[threadIdx.x][i];
+            frame[(first_r + i) * view.columns + x] = element_of<T>(tile[threadIdx.x][i]);
         }
     }
 }
 
-/// The steps of a merge in shared memory from this distance on.
-template <class Entry>
-__device__ void merge_run(Entry* run, std::int64_t count, std::int64_t pairs,
-                          std::int64_t distance) {
-    for (; distance > 0; distance /= 2) {
-        for (std::int64_t i = threadIdx.x; i < pairs; i += blockDim.x) {
-            put_in_order(run, count, apart(i, distance));
-        }
-        __syncthreads();
-    }
-}
-
-/// What is done with a line's runs of run_entries.
-enum class Runs {
-    sort,  ///< single entries are brought into order
-    merge, ///< the steps of a merge that are left for shared memory are done
-};
-
-/// Block (line, run).
-template <class Entry, Runs runs>
-__global__ void __launch_bounds__(sort_threads) runs_kernel(Entry* entries, std::int64_t rows) {
-    constexpr std::int64_t most = run_entries<Entry>;
-    Entry* const run = reinterpret_cast<Entry*>(dynamic_shared());
-    const std::int64_t first = std::int64_t{blockIdx.y} * most;
-    Entry* const line = entries + blockIdx.x * rows + first;
-    const std::int64_t count = rows - first < most ? rows - first : most;
-    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        run[i] = line[i];
-    }
-    __syncthreads();
-    if constexpr (runs == Runs::merge) {
-        merge_run(run, count, most / 2, most / 2);
-    } else {
-        for (std::int64_t length = 2; length < 2 * count; length *= 2) {
-            const std::int64_t pairs = (count + length - 1) / length * (length / 2);
-            for (std::int64_t i = threadIdx.x; i < pairs; i += blockDim.x) {
-                put_in_order(run, count, meeting(i, length));
-            }
-            __syncthreads();
-            merge_run(run, count, pairs, length / 4);
-        }
-    }
-    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        line[i] = run[i];
-    }
-}
-
-/// A step of a merge whose pairs are too far apart for shared memory. `distance` 0: its first one,
-/// of runs of length / 2. Block (line, pairs).
-template <class Entry>
-__global__ void __launch_bounds__(swap_threads)
-    swap_kernel(Entry* entries, std::int64_t rows, std::int64_t length, std::int64_t distance) {
-    const std::int64_t i = std::int64_t{blockIdx.y} * swap_threads + threadIdx.x;
-    put_in_order(entries + blockIdx.x * rows, rows,
-                 distance == 0 ? meeting(i, length) : apart(i, distance));
-}
-
-/// A thread slides a window over the columns of a strip at one rank; see smooth() of stripes.cpp.
-/// Block (strip, ranks, frame).
-template <class T> __global__ void smooth_kernel(StripesView<T> view, std::int64_t strip_columns) {
-    using Of = StripeEntry<T>;
-    using Key = typename Of::Key;
-    Key* const window = reinterpret_cast<Key*>(dynamic_shared()) + threadIdx.x;
-    const int lanes = static_cast<int>(blockDim.x);
-    const int size = static_cast<int>(view.size);
-    const std::int64_t rank = std::int64_t{blockIdx.y} * lanes + threadIdx.x;
-    const std::int64_t frame = blockIdx.z;
-    if (rank >= view.rows) {
-        return;
-    }
-    const auto key = [&](std::int64_t x) {
-        return Of::key(view.entries[view.line(frame, x) * view.rows + rank]);
-    };
-    for (int i = 0; i < size; ++i) {
-        window[i * lanes] = std::numeric_limits<Key>::max();
-    }
-    const std::int64_t first = std::int64_t{blockIdx.x} * strip_columns;
-    const std::int64_t last =
-        first + strip_columns < view.columns ? first + strip_columns : view.columns;
-    for (std::int64_t x = first; x < last; ++x) {
-        const std::int64_t begin = view.window(x);
-        const Key leaving = x > first ? key(begin - 1) : std::numeric_limits<Key>::max();
-        for (std::int64_t entering = x > first ? size - 1 : 0; entering < size; ++entering) {
-            Key carried = key(begin + entering);
-            Key at = window[0];
-            for (int i = 0; i + 1 < size; ++i) {
-                const Key next = window[(i + 1) * lanes];
-                const Key left = at < leaving ? at : next;
-                window[i * lanes] = left < carried ? left : carried;
-                carried = left < carried ? carried : left;
-                at = next;
-            }
-            window[(size - 1) * lanes] = carried;
-        }
-        const std::int64_t line = view.line(frame, x) * view.rows;
-        view.lines[line + Of::row(view.entries[line + rank])] =
-            Of::element(window[size / 2 * lanes]);
-    }
-}
-
-unsigned extent(std::int64_t count) { return static_cast<unsigned>(count); }
-
-/// Sorts every line.
-template <class Entry>
-void sort_lines(CudaQueue& queue, Entry* entries, std::int64_t lines, std::int64_t rows) {
-    constexpr std::int64_t most = run_entries<Entry>;
-    const std::int64_t held = std::min(most, rows);
-    std::int64_t threads = 32;
-    while (threads < sort_threads && 2 * threads < held) {
-        threads *= 2;
-    }
-    const LaunchShape runs{dim3(extent(lines), extent(ceil_divide(rows, most))),
-                           dim3(extent(threads)), static_cast<std::size_t>(held) * sizeof(Entry)};
-    launch(queue, runs, runs_kernel<Entry, Runs::sort>, entries, rows);
-    for (std::int64_t length = 2 * most; length < 2 * rows; length *= 2) {
-        const std::int64_t pairs = ceil_divide(rows, length) * (length / 2);
-        const LaunchShape swaps{dim3(extent(lines), extent(ceil_divide(pairs, swap_threads))),
-                                dim3(swap_threads)};
-        launch(queue, swaps, swap_kernel<Entry>, entries, rows, length, std::int64_t{0});
-        for (std::int64_t distance = length / 4; distance >= most; distance /= 2) {
-            launch(queue, swaps, swap_kernel<Entry>, entries, rows, length, distance);
-        }
-        launch(queue, runs, runs_kernel<Entry, Runs::merge>, entries, rows);
-    }
-}
-
-template <class T> void launch_smooth(CudaQueue& queue, const StripesView<T>& view) {
-    const std::size_t bytes =
-        static_cast<std::size_t>(view.size) * sizeof(typename StripeEntry<T>::Key);
-    std::int64_t threads = 128;
-    while (static_cast<std::size_t>(threads) * bytes > shared_limit) {
-        threads /= 2;
-    }
-    // The windows of each strip begin empty.
-    const std::int64_t strip_columns = std::max<std::int64_t>(128, 4 * view.size);
-    launch(queue,
-           {dim3(extent(ceil_divide(view.columns, strip_columns)),
-                 extent(ceil_divide(view.rows, threads)), extent(view.frames)),
-            dim3(extent(threads)), static_cast<std::size_t>(threads) * bytes},
-           smooth_kernel<T>, view, strip_columns);
-}
-
-template <class T> void remove_of(CudaQueue& queue, const StripesView<T>& view) {
-    const LaunchShape tiles{dim3(extent(ceil_divide(view.columns, tile_side)),
-                                 extent(ceil_divide(view.rows, tile_side)), extent(view.frames)),
-                            dim3(tile_side, tile_lines)};
-    launch(queue, tiles, take_kernel<T>, view);
-    sort_lines(queue, view.entries, view.frames * view.columns, view.rows);
-    launch_smooth(queue, view);
-    launch(queue, tiles, put_kernel<T>, view);
+template <class W> LaunchShape tiles_of(const StripeLines<W>& lines) {
+    return {dim3(static_cast<unsigned>(ceil_divide(lines.columns, tile_side)),
+                 static_cast<unsigned>(ceil_divide(lines.rows, tile_side)),
+                 static_cast<unsigned>(lines.frames)),
+            dim3(tile_side, tile_lines)};
 }
 
 } // namespace
 
 void remove_stripes(CudaQueue& queue, const Stripes& stripes, std::int64_t frames,
                     const std::byte* in, std::byte* out, std::byte* scratch) {
-    visit_element_type(stripes.type, [&](auto zero) {
-        for_frames_at_once<decltype(zero)>(
-            stripes, frames, in, out, scratch, [&](const auto& view) {
-                remove_of(queue, view);
-                queue.count(stripes_operations(stripes, view.frames));
-            });
+    visit_stripes(stripes, [&](auto element, auto value) {
+        using T = decltype(element);
+        using W = decltype(value);
+        remove_stripes_by<T, W>(
+            queue, stripes, frames, in, out, scratch,
+            [&](const T* from, const StripeLines<W>& lines) {
+                launch(queue, tiles_of(lines), take_kernel<T, W>, from, lines);
+            },
+            [&](const StripeLines<W>& lines, T* to) {
+                launch(queue, tiles_of(lines), put_kernel<T, W>, lines, to);
+            },
+            [&](std::int64_t count) { queue.count(stripes_operations(stripes, count)); });
     });
 }
 

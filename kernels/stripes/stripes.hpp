@@ -13,15 +13,23 @@ namespace runner {
 /// docs/stripes.md says. A frame is a sinogram: a row has all columns of the detector at one angle.
 /// Output and input have one type.
 struct Stripes {
+    enum class Method {
+        sort,  ///< sorted columns are smoothed: small stripes
+        large, ///< columns with another mean than their neighbours are replaced by smoothed ones
+        dead,  ///< columns that hardly change, or too much, are interpolated; then `large`
+        all,   ///< `dead`, then `sort`
+    };
     static constexpr int most_size = 255;
     static constexpr std::int64_t most_rows = 65536;
 
     ElementType type = ElementType::float32;
     std::int64_t rows = 1; ///< angles, up to most_rows
     std::int64_t columns = 1;
-    /// Columns of the median of the sorted elements, up to most_size; of an even number one more is
-    /// to the left.
+    Method method = Method::sort;
+    /// Columns of the medians, up to most_size; of an even number one more is to the left.
     int size = 21;
+    int small = 21;   ///< those of the last step of Method::all
+    double snr = 3.0; ///< how far a column must be from others to be a stripe, except for `sort`
 };
 
 /// Bytes of scratch memory for so many frames.

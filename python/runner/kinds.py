@@ -354,7 +354,8 @@ def sand(state: Any, generations: int, *, snapshot_every: int | None = None,
     return _arrays.run("sand", state, keys, **options)[0]
 
 
-def stripes(x: Any, *, method: Literal["sort"] | None = None, size: int | None = None,
+def stripes(x: Any, *, method: Literal["sort", "large", "dead", "all"] | None = None,
+            size: int | None = None, snr: float | None = None, small: int | None = None,
             **options: Unpack[Options]) -> Any:
     """Sinograms without stripes, which become ring artefacts.
 
@@ -363,10 +364,15 @@ def stripes(x: Any, *, method: Literal["sort"] | None = None, size: int | None =
     x : array
         Array of at least two axes, the last of which are the angle and the column; leading axes
         count sinograms.
-    method : Literal["sort"], default ``"sort"``
-        ``sort``: how stripes are found and removed.
-    size : int, default ``21``
-        The window of the median; more than twice the width of the stripes; 1 to 255; in columns.
+    method : Literal["sort", "large", "dead", "all"], default ``"sort"``
+        ``sort``, ``large``, ``dead`` or ``all``: which stripes are removed. Small ones, large ones,
+        those of dead and fluctuating columns and large ones, or all.
+    size : int, default ``21``; ``51`` unless method is ``sort``
+        The window of the medians; more than twice the width of the stripes; 1 to 255; in columns.
+    snr : float, default ``3.0``
+        How far a column must be from others to be a stripe; of the range of usual ones; 0 or more.
+    small : int, default ``21``
+        The window of the medians of the last step of ``all``; 1 to 255; in columns.
     **options
         What every function takes: see the package.
 
@@ -377,7 +383,7 @@ def stripes(x: Any, *, method: Literal["sort"] | None = None, size: int | None =
            [4, 1, 1],
            [2, 4, 2]], dtype=uint8)
     """
-    keys = {"method": method, "size": size}
+    keys = {"method": method, "size": size, "snr": snr, "small": small}
     return _arrays.run("stripes", x, keys, **options)[0]
 
 

@@ -64,6 +64,7 @@ CASES = [
     ("median", (5, 17, 19), "uint16", {"size": [3, 3, 3]}, None),
     ("median", (23, 31), "float32", {"size": [5, 5], "difference": 0.5}, None),
     ("stripes", (5, 41, 19), "float32", {"size": 5}, None),
+    ("stripes", (2, 41, 31), "uint16", {"method": "all", "size": 9, "snr": 1.5}, None),
     ("rescale", (11, 13), "float32", {"from": "extremes"}, "uint16"),
     ("rescale", (101, 7), "uint16", {"from": {"percentiles": [1, 99]}}, "uint8"),
     ("bin", (7, 20, 21), "uint16", {"factors": [2, 3, 4], "edge": "partial"}, None),

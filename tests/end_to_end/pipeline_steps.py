@@ -74,7 +74,8 @@ def correct(random, shape, dtype):
 
 
 def stripes(random, shape, dtype):
-    return f"size = {random.choice([1, 2, 5, 21])}\n" if len(shape) > 1 else None
+    method = random.choice(["sort", "large", "dead", "all"], p=[0.4, 0.2, 0.2, 0.2])
+    return f'method = "{method}"\nsize = {random.choice([1, 2, 5, 21])}\n' if len(shape) > 1 else None
 
 
 def transpose(random, shape, dtype):

@@ -82,11 +82,12 @@ STEPS = {
     "deep": ("median", "size = [3, 3, 3]\n"),
     "bin": ("bin", "factors = [2, 1]\n"),
     "stripes": ("stripes", "size = 5\n"),
+    "all stripes": ("stripes", 'method = "all"\nsize = 5\nsnr = 1.0\n'),
 }
-CHAINS = [chain for chain in itertools.product(STEPS, STEPS, STEPS) if chain.count("stripes") in (1, 2)]
+CHAINS = [chain for chain in itertools.product(STEPS, STEPS, STEPS) if 0 < chain.count("stripes") + chain.count("all stripes") < 3]
 
 
-@pytest.mark.share(0.3)
+@pytest.mark.share(0.15)
 @pytest.mark.parametrize("chain", CHAINS, ids=", ".join)
 def test_steps_give_the_bytes_of_single_jobs(chain):
     random = generator(chain)

@@ -7,6 +7,7 @@
 #include "tests/support/vector_sets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -203,6 +204,79 @@ TYPED_TEST(StripesTest, ManyFrames) {
         EXPECT_EQ("", first_difference(made_by(alone, s, frames, in),
                                        made_by(this->queue(), s, frames, in)))
             << describe(s);
+    }
+}
+
+/// Noise, in which each column has a level of its own, and some are constant or much higher.
+template <class T>
+std::vector<T> striped(const Stripes& s, std::int64_t frames, std::mt19937_64& random) {
+    std::vector<double> level(static_cast<std::size_t>(s.columns));
+    for (double& of_column : level) {
+        of_column = random() % 11 == 0 ? 60 : 30 + static_cast<double>(random() % 5);
+    }
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < frames * s.rows * s.columns; ++i) {
+        const auto x = static_cast<std::size_t>(i % s.columns);
+        const double noise = x % 13 == 5 ? 0 : static_cast<double>(random() % 1000) / 100;
+        values.push_back(static_cast<T>(level[x] + noise));
+    }
+    return values;
+}
+
+/// tests/end_to_end/stripes_rules.py says what is right; here every queue makes what one thread
+/// does, of as many angles as AllNumbersOfAngles has.
+TYPED_TEST(StripesTest, StripesAreFoundAlike) {
+    std::mt19937_64 random(8);
+    CpuQueue alone(1);
+    const auto expect_alike = [&](const Stripes& s, std::int64_t frames, auto zero) {
+        using T = decltype(zero);
+        const std::vector<T> in = striped<T>(s, frames, random);
+        const std::vector<T> right = made_by(alone, s, frames, in);
+        EXPECT_EQ("", first_difference(right, made_by(this->queue(), s, frames, in)))
+            << describe(s) << ", method " << static_cast<int>(s.method);
+        EXPECT_TRUE(in != right || s.rows < 30 || s.columns < 8) << "no stripes in " << describe(s);
+    };
+    for (const auto method :
+         {Stripes::Method::large, Stripes::Method::dead, Stripes::Method::all}) {
+        for (const auto& [rows, columns] : std::vector<std::array<std::int64_t, 2>>{{1, 1},
+                                                                                    {1, 40},
+                                                                                    {2, 7},
+                                                                                    {31, 64},
+                                                                                    {33, 127},
+                                                                                    {127, 2},
+                                                                                    {257, 300},
+                                                                                    {1021, 9},
+                                                                                    {2048, 5},
+                                                                                    {4099, 31},
+                                                                                    {8191, 17},
+                                                                                    {16381, 9},
+                                                                                    {16384, 8}}) {
+            Stripes s = stripes_of(rows, columns, 9);
+            s.method = method;
+            s.small = 4;
+            s.snr = 1.5;
+            expect_alike(s, 2, float{});
+            expect_alike(s, 1, std::uint16_t{});
+            expect_alike(s, 1, double{});
+        }
+        Stripes many = stripes_of(64, 1031, 51);
+        many.method = method;
+        for (const ElementType type : all_element_types) {
+            visit_element_type(type, [&](auto zero) { expect_alike(many, 3, zero); });
+        }
+    }
+}
+
+/// Numbers that are not finite, and columns of them.
+TYPED_TEST(StripesTest, SpecialNumbersAreFoundAlike) {
+    std::mt19937_64 random(9);
+    CpuQueue alone(1);
+    for (const auto method :
+         {Stripes::Method::large, Stripes::Method::dead, Stripes::Method::all}) {
+        Stripes s = stripes_of(97, 53, 9);
+        s.method = method;
+        const std::vector<double> in = some_elements<double>(s, 4, random);
+        EXPECT_EQ("", first_difference(made_by(alone, s, 4, in), made_by(this->queue(), s, 4, in)));
     }
 }
 

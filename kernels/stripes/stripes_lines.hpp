@@ -5,7 +5,6 @@
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/stripes/stripes.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -66,28 +65,19 @@ template <class T> struct StripeEntry {
     }
 };
 
-/// Frames that pass through the scratch memory at once: some 8 Mi elements, one frame at least.
-inline std::int64_t frames_at_once(const Stripes& stripes, std::int64_t frames) {
-    constexpr std::int64_t elements = std::int64_t{1} << 23;
-    constexpr std::int64_t most = 16384; // a grid's extent may not be much more
-    const std::int64_t fitting = std::min(most, elements / (stripes.rows * stripes.columns));
-    return std::clamp(frames, std::int64_t{1}, std::max(std::int64_t{1}, fitting));
-}
-
-/// A call for frames_at_once() frames or fewer. Lines are columns of the frames, one after the
-/// other, counted through all of them: a line has `rows` values.
-template <class T> struct StripesView {
+/// Columns of frames, as lines of `rows` values one after the other, counted through all frames.
+template <class T> struct StripeLines {
     using Entry = typename StripeEntry<T>::Entry;
 
-    const T* in;
-    T* out;
-    Entry* entries; ///< of each line, once sorted
-    T* lines;       ///< what the output's columns are to be
-    std::int64_t frames;
-    std::int64_t rows;
-    std::int64_t columns;
-    std::int64_t size;
+    T* lines = nullptr;
+    Entry* entries = nullptr; ///< of each line, once sorted
+    T* smooth = nullptr;      ///< the smoothed lines; they may take the place of the others
+    std::int64_t frames = 1;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+    std::int64_t size = 1; ///< columns of the median
 
+    std::int64_t count() const { return frames * columns; }
     /// The line of column `x` of a frame, continued beyond its border.
     constexpr std::int64_t line(std::int64_t frame, std::int64_t x) const {
         return frame * columns + map_index(x, columns, Boundary::reflect);
@@ -96,20 +86,28 @@ template <class T> struct StripesView {
     constexpr std::int64_t window(std::int64_t x) const { return x - size / 2; }
 };
 
-/// Calls `work` with the view of some frames after the other.
-template <class T, class Work>
-void for_frames_at_once(const Stripes& stripes, std::int64_t frames, const std::byte* in,
-                        std::byte* out, std::byte* scratch, const Work& work) {
-    using Entry = typename StripeEntry<T>::Entry;
-    const std::int64_t frame = stripes.rows * stripes.columns;
-    const std::int64_t most = frames_at_once(stripes, frames);
-    for (std::int64_t first = 0; first < frames; first += most) {
-        work(StripesView<T>{
-            reinterpret_cast<const T*>(in) + first * frame,
-            reinterpret_cast<T*>(out) + first * frame, reinterpret_cast<Entry*>(scratch),
-            reinterpret_cast<T*>(scratch + most * frame * static_cast<std::int64_t>(sizeof(Entry))),
-            std::min(most, frames - first), stripes.rows, stripes.columns, stripes.size});
-    }
+// About float32 operations, as those of Stripes.
+inline double sort_operations(std::int64_t values, std::int64_t bytes) {
+    return 16 * static_cast<double>(values) * static_cast<double>(bytes);
 }
+inline double smooth_operations(std::int64_t values, std::int64_t size) {
+    return 4 * static_cast<double>(values) * static_cast<double>(size);
+}
+
+inline double change_operations(std::int64_t values) { return 24 * static_cast<double>(values); }
+
+/// Columns of a strip, whose windows begin empty: no fewer than `least`.
+inline std::int64_t strip_columns(std::int64_t size, std::int64_t least) {
+    return 4 * size > least ? 4 * size : least;
+}
+
+/// Makes the sorted entries of every line.
+template <class T> void sort_lines(CpuQueue& queue, const StripeLines<T>& lines);
+template <class T> void sort_lines(CudaQueue& queue, const StripeLines<T>& lines);
+
+/// Makes the smoothed lines of the sorted entries: each rank gets its median, which goes to the row
+/// of the rank's entry.
+template <class T> void smooth_lines(CpuQueue& queue, const StripeLines<T>& lines);
+template <class T> void smooth_lines(CudaQueue& queue, const StripeLines<T>& lines);
 
 } // namespace runner
