@@ -4,10 +4,12 @@
 #include "base/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/writers/output_fields.hpp"
+#include "kernels/elements/invalid.hpp"
 #include "kernels/match/match.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -36,6 +38,8 @@ const KeyList<MatchKeys>& match_list() {
 class MatchParameters : public ListedParameters<MatchKeys> {
   public:
     using ListedParameters::ListedParameters;
+
+    Invalid invalid() const override { return Invalid::heeds; }
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
@@ -72,13 +76,13 @@ std::int64_t match_halo(const Match& match) {
 
 /// A block's scratch.
 struct MatchJob::Memory {
-    float* volume = nullptr; ///< where the input is no float32
+    float* volume = nullptr; ///< where what is matched is not the input
     MatchLists lists;
     std::int64_t bytes = 0;
 
     Memory(const MatchJob& job, std::int64_t in_layers, std::int64_t rows, std::byte* memory) {
         Pieces pieces(memory);
-        if (job.volume_.type != ElementType::float32) {
+        if (job.volume_.type != ElementType::float32 || job.volume_.invalid) {
             volume = pieces.take<float>(in_layers * job.volume_.layer_voxels());
         }
         lists.index = pieces.take<std::uint64_t>(rows * job.match_.count);
@@ -141,6 +145,14 @@ void MatchJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std
             if (memory.volume != nullptr) {
                 voxels_to_float(backend, volume_.type, held.in_layers * volume_.layer_voxels(), in,
                                 memory.volume);
+                if (volume_.invalid) {
+                    // Distances of patches with NaN are NaN, which is within no threshold.
+                    mark_invalid(backend,
+                                 {volume_.type, *volume_.invalid, ElementType::float32,
+                                  std::numeric_limits<double>::quiet_NaN()},
+                                 held.in_layers * volume_.layer_voxels(), in,
+                                 reinterpret_cast<std::byte*>(memory.volume));
+                }
                 voxels = memory.volume;
             }
             voxels += (layers.in_first - held.in_first) * volume_.layer_voxels();

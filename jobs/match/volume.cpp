@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -105,7 +106,11 @@ std::uint32_t most_valid_bits(const Volume& volume, const std::byte* in, std::in
                                   volume.source.file + ":" + volume.source.dataset + ", voxel " +
                                       toml_text(std::span<const std::int64_t>(at)),
                                   "it is " + toml_text(static_cast<double>(value)),
-                                  "Patches with it have no distances: write a number there"});
+                                  std::string("Patches with it have no distances: write a number "
+                                              "there") +
+                                      (std::isnan(value) ? ", or input.invalid = \"nan\" if it is "
+                                                           "no value"
+                                                         : "")});
 }
 
 /// The step that makes float32 of integers and adds no error to the rounding; "" for other

@@ -95,7 +95,8 @@ struct MatchLists {
                                     ///< index 2^64 − 1 and distance infinity
 };
 
-/// Fills the lists of the references of `layers`. `volume` is the buffer (finite values, dense).
+/// Fills the lists of the references of `layers`. `volume` is the buffer (finite values and NaN,
+/// dense). A patch with a NaN is no candidate, and its own row is empty.
 /// All are in the queue's device memory; on a CPU each thread takes up to 1 MiB beside. The same
 /// bytes on every queue and for every way to cut the volume into layers. The CUDA form returns
 /// before the work is done.

@@ -1,4 +1,4 @@
-"""Denoising volumes with invalid elements, against numpy."""
+"""Denoising and matching volumes with invalid elements, against numpy."""
 import pathlib
 import zlib
 
@@ -6,7 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from denoise_runs import toml
+import denoise_rule as rule
+from denoise_runs import LISTS, same, toml
 from harness import attempt, call, good, programs
 from kind_rules import converted
 
@@ -65,8 +66,9 @@ def filled(array, lost, axes):
 
 def write_job(kind, keys, invalid, run="", dtype=None):
     lines = "\n".join(f"{key} = {toml(value)}" for key, value in keys.items())
+    word = invalid if str(invalid).startswith("{") else toml(invalid)
     pathlib.Path("j.toml").write_text(
-        f'kind = "{kind}"\n[input]\nfile = "i.h5"\ndataset = "/d"\ninvalid = {toml(invalid)}\n'
+        f'kind = "{kind}"\n[input]\nfile = "i.h5"\ndataset = "/d"\ninvalid = {word}\n'
         '[output]\nfile = "o.h5"\noverwrite = true\nsync = false\n' + (f'dtype = "{dtype}"\n' if dtype else "")
         + f'[run]\nbackend = "{programs.backend}"\n{run}\n[{kind}]\n{lines}\n')
 
@@ -216,8 +218,8 @@ def test_a_mask_of_the_file_and_a_chain():
     array = array.astype("int32")
     with h5py.File("i.h5", "w") as file:
         file["d"], file["mask"] = array, lost[0]
-    job = pathlib.Path("j.toml").read_text().replace('invalid = "none"', 'invalid = { dataset = "/mask" }')
-    pathlib.Path("j.toml").write_text(job)
+    write_job("denoise", keys, '{ dataset = "/mask" }')
+    job = pathlib.Path("j.toml").read_text()
     np.testing.assert_array_equal(run(["d"], ranks=2)[0], right)
     head, table = job.split("[denoise]")
     steps = ('[[step]]\nkind = "bin"\nfactors = [1, 1]\ndtype = "float32"\n[[step]]\nkind = "denoise"' + table
@@ -240,3 +242,65 @@ def test_what_the_notes_say():
     write_input(array)
     text = call("j.toml", "--resume", "never").stderr
     assert "the noise found is 0" in text and "the others are invalid, beside such, or in regions" in text, text
+
+
+def check_match(keys, array, lost, invalid):
+    """As numpy makes of the volume with NaN; and by counting, no list is or has a patch with a lost voxel."""
+    shape = array.shape if array.ndim == 3 else (1, *array.shape)
+    volume = np.where(lost, np.nan, array).astype("f4").reshape(shape)
+    with np.errstate(invalid="ignore"):
+        right = rule.match(volume, **{key: value for key, value in keys.items() if key != "selection"})
+    whole = ~np.lib.stride_tricks.sliding_window_view(lost.reshape(shape), keys["patch"]).any((3, 4, 5))
+    found = right[0][right[0] != rule.NONE].astype("i8")
+    assert whole[np.unravel_index(found, shape)].all()
+    corners = np.ix_(*(rule.corners(n, p, keys["step"]) for n, p in zip(shape, keys["patch"])))
+    np.testing.assert_array_equal(right[2] > 0, whole[corners].ravel())
+    write_input(array)
+    rows = array.shape[-2]
+    for ranks, more in [(1, ""), (2, f"chunk_rows = {2 * rows}"), (3, f"chunk_rows = {rows}\nlanes = 1")]:
+        write_job("match", keys, invalid, more)
+        assert same(run(LISTS, ranks=ranks)[:3], right), (ranks, more)
+
+
+@pytest.mark.share(0.5)
+@pytest.mark.parametrize("mask", masks())
+@pytest.mark.parametrize("keys", [
+    {"patch": (3, 3, 3), "window": (5, 5, 7), "count": 7, "step": 1},
+    {"patch": (2, 3, 1), "window": (3, 7, 5), "count": 40, "step": 2, "order": "descending"},
+    {"patch": (4, 4, 4), "window": (11, 11, 11), "count": 16, "step": 3, "threshold": 4000.0},
+    {"patch": (2, 2, 2), "window": (3, 3, 3), "count": 5, "step": 1, "selection": "serial"}], ids=str)
+def test_match(mask, keys):
+    for dtype in ("float32", "uint16", "uint8"):
+        lost = masks()[mask]
+        array, invalid = volume(dtype, lost)
+        check_match(keys, array, lost, invalid)
+
+
+def test_match_of_an_image_with_a_mask():
+    """And infinity is no value that it takes."""
+    lost = masks()["a third"][0]
+    array, _ = volume("float32", masks()["none"])
+    keys = {"patch": (1, 3, 3), "window": (1, 7, 7), "count": 9, "step": 1}
+    with h5py.File("mask.h5", "w") as file:
+        file["mask"] = lost
+    check_match(keys, array[0], lost, '{ file = "mask.h5", dataset = "/mask" }')
+    array[0][~lost] = np.inf
+    write_input(array[0])
+    error = call("j.toml", "--quiet", "--resume", "never", code=3).stderr
+    assert "is not a finite number" in error and "it is inf" in error, error
+
+
+def test_match_ends_a_chain():
+    """Behind a step that keeps them."""
+    lost = masks()["one in a hundred"]
+    array, invalid = volume("uint16", lost)
+    keys = {"patch": (2, 2, 2), "window": (3, 3, 3), "count": 5, "step": 1}
+    check_match(keys, array, lost, invalid)
+    with h5py.File("o.h5") as file:
+        right = [file[name][()] for name in LISTS]
+    job = pathlib.Path("j.toml").read_text()
+    head, table = job.replace('kind = "match"', "", 1).split("[match]")
+    pathlib.Path("j.toml").write_text(
+        head + '[[step]]\nkind = "bin"\nfactors = [1, 1]\ndtype = "float32"\n[[step]]\nkind = "match"' + table)
+    assert same(run(LISTS, ranks=2)[:3], right)
+    good("verify", "o.h5", "--sample", "3")

@@ -59,6 +59,19 @@ inline float sum_of_squares(const Match& match, const std::vector<float>& volume
     return sum;
 }
 
+/// Whether all voxels of a patch are values: one with NaN is no reference and no candidate.
+inline bool is_valid(const Match& match, const std::vector<float>& volume, const Corner& at) {
+    for (std::int64_t i = 0; i < match.patch_voxels(); ++i) {
+        const Corner voxel = {at[0] + i / match.patch[2] / match.patch[1],
+                              at[1] + i / match.patch[2] % match.patch[1],
+                              at[2] + i % match.patch[2]};
+        if (std::isnan(volume[place(match, voxel)])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// One row: every corner of the volume is asked whether it is a candidate.
 inline void append_row(const Match& match, const std::vector<float>& volume, const Corner& at,
                        Lists& lists) {
@@ -71,7 +84,7 @@ inline void append_row(const Match& match, const std::vector<float>& volume, con
     for (to[0] = 0; to[0] + match.patch[0] <= match.volume[0]; ++to[0]) {
         for (to[1] = 0; near(0) && to[1] + match.patch[1] <= match.volume[1]; ++to[1]) {
             for (to[2] = 0; near(1) && to[2] + match.patch[2] <= match.volume[2]; ++to[2]) {
-                if (near(2)) {
+                if (near(2) && is_valid(match, volume, at) && is_valid(match, volume, to)) {
                     const float sum = sum_of_squares(match, volume, at, to);
                     if (!(sum / voxels > match.threshold)) {
                         found.emplace_back(sum, place(match, to));

@@ -196,9 +196,59 @@ TEST(MatchJob, NamesAVoxelThatIsNoNumber) {
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ExitCode::input);
             EXPECT_EQ(error.text().where, "scan.h5:/volume, voxel [1, 0, 4]");
+            EXPECT_EQ(error.text().try_this.find("input.invalid") != std::string::npos,
+                      std::isnan(wrong));
         }
     }
     EXPECT_FALSE(match_job(make({}, {ElementType::uint8, {7, 9, 11}})).checks_rows());
+}
+
+/// Invalid elements need not be finite; voxels with NaN in their place take room.
+TEST(MatchJob, ChecksValidVoxels) {
+    JobInput given{{ElementType::float32, {7, 9, 11}}, {"scan.h5", "/volume"}};
+    given.invalid = -1;
+    const auto job = parsed("match", parse_match, {})->make(given, {});
+    const MatchJob& match = match_job(job);
+    std::vector<float> rows(3 * 11, -1.0F);
+    rows[7] = std::numeric_limits<float>::quiet_NaN();
+    const auto* const bytes = reinterpret_cast<const std::byte*>(rows.data());
+    match.check_rows(8, 3, bytes);
+    rows[11 + 4] = std::numeric_limits<float>::infinity();
+    EXPECT_THROW(match.check_rows(8, 3, bytes), Error);
+    EXPECT_EQ(match.invalid(), std::nullopt) << "its lists have none";
+    EXPECT_EQ(match.scratch_bytes(Backend::cpu, {1, 0, 63, 0, 63}), 2816 + 56576 + 28416 + 1792);
+}
+
+/// 5 of 0 1 5 3 is invalid: the third row is empty, and the others have no match there.
+TEST(MatchJob, LeavesOutInvalidElements) {
+    JobInput given{{ElementType::uint8, {1, 4}}, {"scan.h5", "/volume"}};
+    given.invalid = 5;
+    const auto job = parsed("match", parse_match,
+                            {{"patch", integers({1, 1, 1})},
+                             {"window", integers({1, 1, 5})},
+                             {"count", of(std::int64_t{1})},
+                             {"order", of(std::string("descending"))}})
+                         ->make(given, {});
+    const MatchJob& match = match_job(job);
+    const std::vector<std::uint8_t> voxels = {0, 1, 5, 3};
+    const RowBlock block{1, 0, 1, 0, 1};
+    std::vector<std::byte> out(64);
+    std::vector<float> scratch(
+        static_cast<std::size_t>(match.scratch_bytes(Backend::cpu, block) / 4));
+    Queue queue(CpuQueue(1));
+    match.run(queue, block, reinterpret_cast<const std::byte*>(voxels.data()), out.data(),
+              {.scratch = reinterpret_cast<std::byte*>(scratch.data())});
+    for (std::uint64_t row = 0; row < 4; ++row) {
+        std::uint64_t index = 0;
+        float distance = -1;
+        std::int32_t count = -1;
+        std::memcpy(&index, out.data() + row * 16, 8);
+        std::memcpy(&distance, out.data() + row * 16 + 8, 4);
+        std::memcpy(&count, out.data() + row * 16 + 12, 4);
+        EXPECT_EQ(index, row == 2 ? ~std::uint64_t{0} : row);
+        EXPECT_EQ(distance, row == 2 ? std::numeric_limits<float>::infinity() : 0);
+        EXPECT_EQ(count, row == 2 ? 0 : 1);
+    }
 }
 
 /// Voxels of three layers of one line, patches of one voxel, by hand; and a layer at a time.
