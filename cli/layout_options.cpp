@@ -8,14 +8,16 @@ namespace runner {
 namespace {
 
 constexpr const char* chunk = "--chunk";
+constexpr const char* shard = "--shard";
 constexpr const char* compression = "--compression";
 constexpr const char* level = "--level";
 constexpr const char* shuffle = "--shuffle";
 
-Compression parse_compression(const VerbParser& parser, const std::string& given) {
-    if (const std::optional<std::string> known = name_in_hdf5(given)) {
-        parser.refuse(std::string(compression) + " is one of " + compression_list() + ", not \"" +
-                          given + "\"",
+Compression parse_compression(const VerbParser& parser, const std::string& given,
+                              const WrittenFormat* format) {
+    if (const std::optional<std::string> known = name_in_hdf5(given, format)) {
+        parser.refuse(std::string(compression) + " is one of " + compression_list(format) +
+                          ", not \"" + given + "\"",
                       "Did you mean " + *known + "? HDF5 calls it so");
     }
     return static_cast<Compression>(
@@ -26,19 +28,25 @@ Compression parse_compression(const VerbParser& parser, const std::string& given
 
 LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
     parser.add_option(chunk, chunk_, "Z,Y,X",
-                      "extents of an HDF5 chunk, one per axis (default: contiguous)");
-    parser.add_option(compression, compression_, "NAME",
-                      compression_list() +
-                          " (default); in HDF5 requires --chunk, in TIFF deflate, zstd or lzw");
-    parser.add_option(level, level_, "NUMBER",
-                      "deflate 0 to 9, zstd and bitshuffle-zstd 1 to 22 (default 1)");
-    parser.add_flag(shuffle, shuffle_, "shuffle the bytes before deflate, zstd or lz4");
+                      "extents of an HDF5 chunk, one per axis (default: contiguous), or of a Zarr "
+                      "chunk (default: about 1 MiB)");
+    parser.add_option(shard, shard_, "Z,Y,X",
+                      "extents of a Zarr shard, in whole chunks (default: about 256 MiB)");
+    parser.add_option(
+        compression, compression_, "NAME",
+        compression_list() +
+            " (default); in HDF5 requires --chunk, in TIFF deflate, zstd or lzw, in Zarr "
+            "gzip, zstd or blosc's");
+    parser.add_option(
+        level, level_, "NUMBER",
+        "deflate, gzip and blosc 0 to 9, zstd and bitshuffle-zstd 1 to 22 (default 1)");
+    parser.add_flag(shuffle, shuffle_, "shuffle the bytes before deflate, zstd, lz4 or by blosc");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
     const RowsFormat* const format = rows_format_of(file);
     const WrittenFormat* const written = format == nullptr ? nullptr : format->written;
-    for (const std::string option : {chunk, compression, level, shuffle}) {
+    for (const std::string option : {chunk, shard, compression, level, shuffle}) {
         const bool has =
             format == nullptr || (written != nullptr && has_layout_key(written, option.substr(2)));
         if (parser_.is_given(option) && !has) {
@@ -53,8 +61,11 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     if (parser_.is_given(chunk)) {
         choice.chunk = parser_.extents(chunk, chunk_);
     }
+    if (parser_.is_given(shard)) {
+        choice.shard = parser_.extents(shard, shard_);
+    }
     if (parser_.is_given(compression)) {
-        choice.compression = parse_compression(parser_, compression_);
+        choice.compression = parse_compression(parser_, compression_, written);
     }
     if (parser_.is_given(level)) {
         const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));

@@ -8,8 +8,8 @@
 
 namespace runner {
 
-/// --chunk, --compression, --level and --shuffle of the verbs that make HDF5 files, with the names,
-/// defaults and conditions that these keys have in a job file.
+/// --chunk, --shard, --compression, --level and --shuffle of the verbs that make HDF5 files, with
+/// the names, defaults and conditions that these keys have in a job file.
 class LayoutOptions {
   public:
     /// Declares them; lives until the arguments are parsed.
@@ -25,6 +25,7 @@ class LayoutOptions {
   private:
     const VerbParser& parser_;
     std::string chunk_;
+    std::string shard_;
     std::string compression_;
     std::string level_;
     bool shuffle_ = false;

@@ -26,8 +26,8 @@ namespace {
 constexpr std::string_view picture_ending = ".png";
 
 /// Endings of formats that others read, so that a name of theirs is no HDF5 file of an odd name.
-constexpr std::array<std::string_view, 8> unread_endings = {".npz", ".jpg", ".jpeg", ".gif",
-                                                            ".bmp", ".img", ".hdr",  ".zarr"};
+constexpr std::array<std::string_view, 7> unread_endings = {".npz", ".jpg", ".jpeg", ".gif",
+                                                            ".bmp", ".img", ".hdr"};
 
 /// Endings of files that do not say what they hold.
 constexpr std::array<std::string_view, 3> raw_endings = {".raw", ".bin", ".dat"};

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include <blosc.h>
 #include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -36,6 +37,9 @@ std::size_t packed_bound(Compression compression, std::int64_t chunk_bytes) {
     switch (compression) {
     case Compression::none: return 0;
     case Compression::deflate: return libdeflate_zlib_compress_bound(nullptr, bytes);
+    case Compression::gzip: return libdeflate_gzip_compress_bound(nullptr, bytes);
+    case Compression::blosc_lz4:
+    case Compression::blosc_zstd: return bytes + BLOSC_MAX_OVERHEAD;
     case Compression::zstd: return ZSTD_compressBound(bytes);
     case Compression::lz4: return lz4_bound(bytes);
     case Compression::lzw: return lzw_bound(bytes);
@@ -76,16 +80,21 @@ std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> new_zlib(int level) {
     return zlib;
 }
 
+/// Whether libdeflate packs it.
+bool is_deflate(Compression compression) {
+    return compression == Compression::deflate || compression == Compression::gzip;
+}
+
 } // namespace
 
 Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_t element_bytes)
     : layout_(layout), element_bytes_(element_bytes), deflate_(nullptr, libdeflate_free_compressor),
       zlib_(nullptr, end_zlib), zstd_(nullptr, ZSTD_freeCCtx) {
-    if (layout.shuffle && element_bytes > 1) {
+    if (layout.shuffle && element_bytes > 1 && !is_blosc(layout.compression)) {
         shuffled_.resize(static_cast<std::size_t>(chunk_bytes));
     }
     packed_.resize(packed_bound(layout.compression, chunk_bytes));
-    if (layout.compression == Compression::deflate) {
+    if (is_deflate(layout.compression)) {
         deflate_.reset(libdeflate_alloc_compressor(layout.level));
         if (!deflate_) {
             throw Error(ExitCode::launch,
@@ -114,7 +123,7 @@ Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, const Array
 std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes) {
     std::int64_t bytes = (layout.shuffle ? chunk_bytes : 0) +
                          static_cast<std::int64_t>(packed_bound(layout.compression, chunk_bytes));
-    if (layout.compression == Compression::deflate) {
+    if (is_deflate(layout.compression)) {
         bytes += compressor_bytes;
     }
     if (packs_lines(layout)) {
@@ -126,12 +135,19 @@ std::int64_t Packer::memory(const OutputLayout& layout, std::int64_t chunk_bytes
         layout.compression == Compression::bitshuffle_zstd) {
         bytes += static_cast<std::int64_t>(ZSTD_estimateCCtxSize(layout.level));
     }
+    if (is_blosc(layout.compression)) { // its blocks, and zstd's memory for its highest level
+        bytes += 4 * static_cast<std::int64_t>(blosc_block_bytes);
+    }
+    if (layout.compression == Compression::blosc_zstd) {
+        bytes += static_cast<std::int64_t>(
+            ZSTD_estimateCCtxSize(layout.level >= 9 ? ZSTD_maxCLevel() : 2 * layout.level - 1));
+    }
     return bytes;
 }
 
 std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
     const auto element = static_cast<std::size_t>(element_bytes_);
-    if (layout_.shuffle && element_bytes_ > 1) {
+    if (!shuffled_.empty()) {
         shuffle(chunk, element, shuffled_.data());
         chunk = std::span(shuffled_).first(chunk.size());
     }
@@ -139,7 +155,8 @@ std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
         return lines(chunk);
     }
     switch (layout_.compression) {
-    case Compression::deflate: return deflate(chunk);
+    case Compression::deflate:
+    case Compression::gzip: return deflate(chunk);
     case Compression::zstd: return zstd(chunk);
     case Compression::lzw: return std::span(packed_).first(pack_lzw(chunk, packed_));
     case Compression::lz4: return std::span(packed_).first(pack_lz4(chunk, packed_.data()));
@@ -148,9 +165,11 @@ std::span<const std::byte> Packer::pack(std::span<const std::byte> chunk) {
         return std::span(packed_).first(pack_bitshuffle(
             chunk, element, {packing_of(layout_.compression), zstd_.get(), layout_.level},
             packed_.data(), memory_));
+    case Compression::blosc_lz4:
+    case Compression::blosc_zstd: return blosc(chunk);
     case Compression::none: break;
     }
-    throw Error(ExitCode::defect, {"cannot compress a chunk", "", "it has no compression", ""});
+    return chunk;
 }
 
 std::span<const std::byte> Packer::lines(std::span<const std::byte> chunk) {
@@ -173,8 +192,10 @@ std::span<const std::byte> Packer::lines(std::span<const std::byte> chunk) {
 
 std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {
     // Not ISA-L, which packs the same chunk to other bytes now and then.
-    const std::size_t bytes = libdeflate_zlib_compress(deflate_.get(), chunk.data(), chunk.size(),
-                                                       packed_.data(), packed_.size());
+    const auto compress = layout_.compression == Compression::gzip ? libdeflate_gzip_compress
+                                                                   : libdeflate_zlib_compress;
+    const std::size_t bytes =
+        compress(deflate_.get(), chunk.data(), chunk.size(), packed_.data(), packed_.size());
     if (bytes == 0) {
         throw Error(ExitCode::defect,
                     {"cannot compress a chunk", "libdeflate", "its room is too small", ""});
@@ -190,6 +211,20 @@ std::span<const std::byte> Packer::zstd(std::span<const std::byte> chunk) {
                     {"cannot compress a chunk", "zstd", ZSTD_getErrorName(bytes), ""});
     }
     return std::span(packed_).first(bytes);
+}
+
+std::span<const std::byte> Packer::blosc(std::span<const std::byte> chunk) {
+    const bool is_lz4 = layout_.compression == Compression::blosc_lz4;
+    // One thread and blocks of one size: the same chunk has the same bytes everywhere.
+    const int bytes = blosc_compress_ctx(
+        layout_.level, layout_.shuffle ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE,
+        static_cast<std::size_t>(element_bytes_), chunk.size(), chunk.data(), packed_.data(),
+        packed_.size(), is_lz4 ? BLOSC_LZ4_COMPNAME : BLOSC_ZSTD_COMPNAME, blosc_block_bytes, 1);
+    if (bytes <= 0) {
+        throw Error(ExitCode::defect,
+                    {"cannot compress a chunk", "blosc", fmt::format("it returned {}", bytes), ""});
+    }
+    return std::span(packed_).first(static_cast<std::size_t>(bytes));
 }
 
 } // namespace runner

@@ -19,6 +19,9 @@ struct z_stream_s;
 
 namespace runner {
 
+/// The blocks of a blosc chunk; the library may choose others in another version.
+inline constexpr std::size_t blosc_block_bytes = std::size_t{256} << 10;
+
 /// Packs chunks as the filters of an output layout store them: to bytes that depend on the chunk
 /// and the layout alone. One for each thread.
 class Packer {
@@ -33,13 +36,14 @@ class Packer {
     /// Memory that one takes.
     static std::int64_t memory(const OutputLayout& layout, std::int64_t chunk_bytes);
 
-    /// The packed chunk; valid until the next call.
+    /// The packed chunk; valid until the next call. Without compression that is `chunk`.
     std::span<const std::byte> pack(std::span<const std::byte> chunk);
 
   private:
     std::span<const std::byte> deflate(std::span<const std::byte> chunk);
     std::span<const std::byte> zstd(std::span<const std::byte> chunk);
     std::span<const std::byte> lines(std::span<const std::byte> chunk);
+    std::span<const std::byte> blosc(std::span<const std::byte> chunk);
 
     OutputLayout layout_;
     std::int64_t element_bytes_;

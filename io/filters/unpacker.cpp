@@ -96,7 +96,7 @@ std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t elem
     const auto element = static_cast<std::size_t>(element_bytes);
     const auto level = static_cast<unsigned>(layout.level);
     std::vector<Filter> filters;
-    if (layout.shuffle) {
+    if (layout.shuffle && !is_blosc(layout.compression)) {
         filters.push_back({filter_id::shuffle, "", {static_cast<unsigned>(element_bytes)}});
     }
     switch (layout.compression) {
@@ -104,6 +104,9 @@ std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t elem
     case Compression::deflate: filters.push_back({filter_id::deflate, "", {level}}); break;
     case Compression::zstd: filters.push_back({filter_id::zstd, "", {level}}); break;
     case Compression::lzw: filters.push_back({filter_id::lzw, "", {}}); break;
+    case Compression::gzip: filters.push_back({filter_id::gzip, "", {level}}); break;
+    case Compression::blosc_lz4:
+    case Compression::blosc_zstd: filters.push_back({filter_id::blosc, "", {}}); break;
     case Compression::lz4: filters.push_back({filter_id::lz4, "", {0}}); break;
     case Compression::bitshuffle_lz4:
         filters.push_back({filter_id::bitshuffle, "",

@@ -13,6 +13,7 @@
 #include "io/formats/sand_rows.hpp"
 #include "io/tiff/tiff_file.hpp"
 #include "io/zarr/zarr_file.hpp"
+#include "io/zarr/zarr_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,6 +126,35 @@ constexpr WrittenFormat written_png = [] {
     return png;
 }();
 
+template <ZarrFlavour flavour>
+constexpr FolderOfChunks zarr_folder{
+    zarr_files,
+    [](const OutputDataset& output, std::int64_t index) {
+        return zarr_file(output, index, flavour);
+    },
+    zarr_tail, [](const OutputDataset& output) { return zarr_texts(output, flavour); },
+    is_zarr_name};
+
+template <ZarrFlavour flavour>
+constexpr PackedFormat packed_zarr{is_zarr_compression,  zarr_chunk, nullptr, nullptr, nullptr,
+                                   &zarr_folder<flavour>};
+
+template <ZarrFlavour flavour> constexpr WrittenFormat zarr_of() {
+    return {WrittenFormat::Elements::numbers,
+            WrittenFormat::Unknown::kept,
+            [](const OutputDataset& output) { return place_zarr(output, flavour); },
+            nullptr,
+            WrittenFormat::Placed::yes,
+            [](const OutputDataset& output) { return left_out_of_zarr(output, flavour); },
+            nullptr,
+            0,
+            &packed_zarr<flavour>,
+            nullptr,
+            nullptr};
+}
+constexpr WrittenFormat written_zarr = zarr_of<ZarrFlavour::array>();
+constexpr WrittenFormat written_ome_zarr = zarr_of<ZarrFlavour::ome>();
+
 constexpr FolderFormat zarr_folders{is_zarr, zarr_arrays};
 
 constexpr std::array formats = {
@@ -148,7 +178,9 @@ constexpr std::array formats = {
                &written_mrc, "", Parser::own},
     RowsFormat{"MRC", ".mrcs .rec .st .map", image_dataset, survey_own<open_mrc_reader>,
                open_mrc_reader, nullptr, "make a .mrc file, and rename it", Parser::own},
-    RowsFormat{"Zarr", ".zarr", "", survey_zarr, nullptr, nullptr, "", Parser::foreign,
+    RowsFormat{"Zarr", ".ome.zarr", "", survey_zarr, nullptr, &written_ome_zarr, "",
+               Parser::foreign, &zarr_folders},
+    RowsFormat{"Zarr", ".zarr", "", survey_zarr, nullptr, &written_zarr, "", Parser::foreign,
                &zarr_folders},
 };
 
@@ -334,6 +366,15 @@ const WrittenFormat* written_format_of(const std::string& file) {
     }
     return format == nullptr ? nullptr : format->written;
 }
+
+const FolderOfChunks* folder_output_of(const std::string& file) {
+    const RowsFormat* const format = format_of_ending(plain_name(file));
+    return format == nullptr || format->written == nullptr || format->written->packed == nullptr
+               ? nullptr
+               : format->written->packed->folder;
+}
+
+bool is_folder_output(const std::string& file) { return folder_output_of(file) != nullptr; }
 
 bool holds_cells(const std::string& file) {
     const RowsFormat* const format = rows_format_of(file);

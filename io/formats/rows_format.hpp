@@ -61,6 +61,10 @@ const RowsFormat* rows_format_of(const std::string& file);
 /// @throws Error (usage) where its format is not written.
 const WrittenFormat* written_format_of(const std::string& file);
 
+/// How an output of this name, or one that is being written, is a folder; null where it is a file.
+const FolderOfChunks* folder_output_of(const std::string& file);
+bool is_folder_output(const std::string& file);
+
 /// Whether a file of this name is an HDF5 file, by its ending.
 bool is_hdf5_name(const std::string& file);
 

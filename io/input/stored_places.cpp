@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void refuse_index(const OutputDataset& output, const std::string& why) {
     throw Error(ExitCode::output,
                 {"cannot write into the output", file_and_dataset(output.file, output.dataset),
-                 "HDF5's index of its chunks is damaged: " + why,
+                 "the index of its chunks is damaged: " + why,
                  "Run the job again with output.overwrite = true"});
 }
 
@@ -33,7 +33,8 @@ void refuse_changed_storage(const OutputDataset& output, const std::string& data
 }
 
 DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
-    DatasetLayout layout = files.layout(output.file, output.dataset);
+    const bool is_folder = folder_of(output.layout) != nullptr; // of one dataset, under any name
+    DatasetLayout layout = files.layout(output.file, is_folder ? "" : output.dataset);
     const ChunkGrid grid(output.array, output.layout);
     std::vector<Filter> made;
     if (output.layout.compression != Compression::none) {
@@ -59,11 +60,13 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
         refuse_index(output, "it has no chunk from element " + shape_text(grid.start_of(next)));
     }
     std::vector<ChunkPlace> order = layout.chunks;
-    std::sort(order.begin(), order.end(),
-              [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset < b.offset; });
+    std::sort(order.begin(), order.end(), [](const ChunkPlace& a, const ChunkPlace& b) {
+        return std::pair(a.file, a.offset) < std::pair(b.file, b.offset);
+    });
     const auto shared = std::adjacent_find(
-        order.begin(), order.end(),
-        [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset + a.bytes > b.offset; });
+        order.begin(), order.end(), [](const ChunkPlace& a, const ChunkPlace& b) {
+            return a.file == b.file && a.offset + a.bytes > b.offset;
+        });
     if (shared != order.end()) {
         refuse_index(output, fmt::format("two chunks share byte {}", std::next(shared)->offset));
     }

@@ -16,10 +16,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -198,6 +200,54 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     finish_packed(output, sizes);
 }
 
+/// One file of a folder: its chunks in their order, and what follows them.
+void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::int64_t index,
+                ChunkMaker& maker, RowWriter::Sync sync) {
+    const FileOfChunks made = folder.file(output, index);
+    const std::filesystem::path path = std::filesystem::path(output.file) / made.name;
+    std::error_code failure;
+    std::filesystem::create_directories(path.parent_path(), failure); // or File says why not
+    File file(path.string(), File::Mode::create);
+    std::vector<std::int64_t> sizes;
+    std::int64_t at = 0;
+    const auto append = [&](std::span<const std::byte> bytes) {
+        file.write(at, std::ssize(bytes), bytes.data());
+        at += std::ssize(bytes);
+    };
+    for (const std::int64_t chunk : made.chunks) {
+        const std::span<const std::byte> packed =
+            chunk < 0 ? std::span<const std::byte>() : maker.packed(chunk);
+        sizes.push_back(std::ssize(packed));
+        append(packed);
+    }
+    append(folder.tail(output, made, sizes));
+    if (sync == RowWriter::Sync::yes) { // by the node that wrote it
+        file.sync();
+    }
+    file.close();
+}
+
+/// A rank's files of a folder, each by one thread.
+void store_files(const OutputDataset& output, const FolderOfChunks& folder, const ChunkGrid& grid,
+                 const PackedParts& parts, const AssemblyShare& share) {
+    const Target target{output, grid, {}};
+    // The plan has memory for one that repacks.
+    const int threads = ChunkMaker::repacks(grid, target) ? 1 : share.threads;
+    std::vector<std::unique_ptr<ChunkMaker>> makers;
+    makers.reserve(static_cast<std::size_t>(threads));
+    for (int i = 0; i < threads; ++i) {
+        makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
+    }
+    const std::int64_t files = folder.files(output);
+    const std::int64_t begin = files * share.rank / share.ranks;
+    const std::int64_t end = files * (share.rank + 1) / share.ranks;
+    IoThreads pool(threads);
+    pool.run(end - begin, [&](std::int64_t item, int thread) {
+        store_file(output, folder, begin + item, *makers[static_cast<std::size_t>(thread)],
+                   share.sync);
+    });
+}
+
 Target target_of(const OutputDataset& output, const std::vector<RowPiece>& pieces,
                  std::int64_t part) {
     OutputDataset dataset = part_dataset(output, pieces, part);
@@ -211,12 +261,17 @@ Target target_of(const OutputDataset& output, const std::vector<RowPiece>& piece
 } // namespace
 
 void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
-    if (output.layout.compression == Compression::none ||
-        (!output.parts.several() && share.rank > 0)) {
+    const FolderOfChunks* const folder = folder_of(output.layout);
+    if (!is_packed(output.layout) ||
+        (!output.parts.several() && folder == nullptr && share.rank > 0)) {
         return;
     }
     const ChunkGrid grid(output.array, output.layout);
     const PackedParts parts(output);
+    if (folder != nullptr) {
+        store_files(output, *folder, grid, parts, share);
+        return;
+    }
     if (!output.layout.is_hdf5()) {
         store_written(output, grid, parts, share.threads);
         return;

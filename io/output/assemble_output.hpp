@@ -5,8 +5,8 @@
 
 namespace runner {
 
-/// What one rank assembles of an output. Of one in parts each rank has parts of its own; one file
-/// is the first rank's.
+/// What one rank assembles of an output. Of one in parts, and of a folder, each rank has files of
+/// its own; one file is the first rank's.
 struct AssemblyShare {
     int rank = 0;
     int ranks = 1;

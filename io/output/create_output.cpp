@@ -137,7 +137,7 @@ void sort_by_offset(std::vector<Extent>& extents) {
 
 /// Where the elements lie in the file, in the order of their offsets; nothing with compression.
 std::vector<Extent> data_extents(const OutputDataset& output) {
-    if (output.layout.compression != Compression::none) {
+    if (is_packed(output.layout)) {
         return {};
     }
     if (!output.layout.is_hdf5()) {

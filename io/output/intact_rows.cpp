@@ -81,7 +81,7 @@ IntactRows intact_rows(const OutputDataset& output, const std::vector<RowHash>& 
     if (rows.empty()) {
         return {};
     }
-    if (output.layout.compression == Compression::none) {
+    if (!is_packed(output.layout)) {
         return those_that(plain_test(output, 1), rows, check);
     }
     const auto parts = std::make_shared<const PackedParts>(output);
@@ -94,10 +94,9 @@ IntactRows intact_rows(const OutputDataset& output, const std::vector<RowHash>& 
 }
 
 RowTest open_row_test(const OutputDataset& output, int threads) {
-    return output.layout.compression == Compression::none
-               ? plain_test(output, threads)
-               : packed_test(std::make_shared<const PackedParts>(output),
-                             ChunkGrid(output.array, output.layout));
+    return !is_packed(output.layout) ? plain_test(output, threads)
+                                     : packed_test(std::make_shared<const PackedParts>(output),
+                                                   ChunkGrid(output.array, output.layout));
 }
 
 } // namespace runner

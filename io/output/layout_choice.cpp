@@ -21,9 +21,14 @@ bool is_too_large(const std::vector<std::int64_t>& chunk) {
     return false;
 }
 
+bool is_folder(const WrittenFormat* format) {
+    return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr;
+}
+
 bool is_taken(Compression compression, const WrittenFormat* format) {
     if (format == nullptr) {
-        return compression != Compression::lzw;
+        return compression != Compression::lzw && compression != Compression::gzip &&
+               !is_blosc(compression);
     }
     return format->packed != nullptr && format->packed->takes(compression);
 }
@@ -45,6 +50,7 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
     OutputLayout layout;
     layout.format = format;
     layout.chunk = chunk.value_or(layout.chunk);
+    layout.shard = shard.value_or(layout.shard);
     layout.compression =
         compression.value_or(format == nullptr ? Compression::none : format->usual);
     layout.level = static_cast<int>(level.value_or(layout.level));
@@ -53,8 +59,13 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
 }
 
 bool has_layout_key(const WrittenFormat* format, std::string_view key) {
-    return format == nullptr || (format->packed != nullptr && format->usual == Compression::none &&
-                                 (key == "compression" || key == "level"));
+    if (format == nullptr) {
+        return key != "shard";
+    }
+    const bool has_chunks =
+        is_folder(format) && (key == "chunk" || key == "shard" || key == "shuffle");
+    return has_chunks || (format->packed != nullptr && format->usual == Compression::none &&
+                          (key == "compression" || key == "level"));
 }
 
 std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
@@ -78,6 +89,9 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
         faults.push_back(
             {"compression", "needs " + written + "chunk as well: only chunks are compressed"});
     }
+    if (choice.shard && !is_folder(format)) {
+        faults.push_back({"shard", "is for outputs that are folders, as .zarr; leave it out"});
+    }
     if (choice.level && !may_have) {
         // Refused with the format's other keys.
     } else if (choice.level && !compressed) {
@@ -87,10 +101,16 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
     }
     if (choice.shuffle && !compressed) {
         faults.push_back({"shuffle", needs_compression});
+    } else if (choice.shuffle && is_folder(format) && !is_blosc(compression)) {
+        faults.push_back({"shuffle", "is for \"blosc-lz4\" and \"blosc-zstd\"; leave it out"});
     } else if (choice.shuffle && sorts_bits(compression)) {
         faults.push_back({"shuffle", name + " sorts the bits itself; leave it out"});
     }
     return faults;
+}
+
+std::string compression_list(const WrittenFormat* format) {
+    return "none, " + compressions_of(format);
 }
 
 std::string compression_list() {
@@ -107,8 +127,8 @@ Levels accepted_levels(Compression compression) {
     return own.highest > 0 ? own : any;
 }
 
-std::optional<std::string> name_in_hdf5(std::string_view compression) {
-    if (compression == "gzip" || compression == "zlib") {
+std::optional<std::string> name_in_hdf5(std::string_view compression, const WrittenFormat* format) {
+    if ((compression == "gzip" && !is_taken(Compression::gzip, format)) || compression == "zlib") {
         return name_of(Compression::deflate);
     }
     return std::nullopt;

@@ -14,8 +14,9 @@ namespace runner {
 /// What a user says of an output's layout: the keys of [output] in a job file, and the options of
 /// the verbs that make HDF5 files.
 struct LayoutChoice {
-    /// Nothing of the first three: not given.
+    /// Nothing of the first four: not given.
     std::optional<std::vector<std::int64_t>> chunk;
+    std::optional<std::vector<std::int64_t>> shard;
     std::optional<Compression> compression;
     std::optional<std::int64_t> level;
     bool shuffle = false;
@@ -26,13 +27,13 @@ struct LayoutChoice {
 
 /// What is wrong with a key of a choice.
 struct LayoutFault {
-    std::string key; ///< "chunk", "compression", "level" or "shuffle"
+    std::string key; ///< "chunk", "shard", "compression", "level" or "shuffle"
     std::string why; ///< follows the key in a message: "needs output.chunk as well: …"
 };
 
 /// Keys that do not go together, or not with a file of this format, in the order chunk,
-/// compression, level, shuffle. `prefix` precedes a key where users write it: "output." or "--".
-/// `format`: as OutputLayout::format.
+/// shard, compression, level, shuffle. `prefix` precedes a key where users write it: "output." or
+/// "--". `format`: as OutputLayout::format.
 std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
                                        const WrittenFormat* format);
 
@@ -41,12 +42,14 @@ bool has_layout_key(const WrittenFormat* format, std::string_view key);
 
 /// "none, deflate, …": every compression, for messages and help.
 std::string compression_list();
+/// The compressions of files of this format.
+std::string compression_list(const WrittenFormat* format);
 
 /// The levels that a user may give with this compression; of one without levels those of any.
 Levels accepted_levels(Compression compression);
 
 /// What HDF5 calls a compression that has another name elsewhere: "deflate" for "gzip". Nothing for
-/// other names.
-std::optional<std::string> name_in_hdf5(std::string_view compression);
+/// other names, and where the format has it under this one.
+std::optional<std::string> name_in_hdf5(std::string_view compression, const WrittenFormat* format);
 
 } // namespace runner

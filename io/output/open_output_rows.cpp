@@ -51,7 +51,9 @@ class AssemblingWriter final : public RowWriter {
     void finish(Sync sync) override {
         shard_->finish(Sync::no);
         assemble_output(output_, {.threads = threads_});
-        if (sync == Sync::yes) {
+        if (folder_of(output_.layout) != nullptr) {
+            place_written(output_);
+        } else if (sync == Sync::yes) {
             File file(output_.file, File::Mode::update);
             file.sync();
             file.close();
@@ -138,7 +140,7 @@ std::unique_ptr<RowWriter> reopen_parts(FileAccess& files, const OutputDataset& 
 
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
                                             std::int64_t attempt) {
-    if (!output.layout.is_hdf5() && output.layout.compression == Compression::none) {
+    if (!output.layout.is_hdf5() && !is_packed(output.layout)) {
         return output.layout.format->open_writer(output, threads);
     }
     if (output.parts.several() && output.layout.compression == Compression::none) {
@@ -150,7 +152,7 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     if (output.layout.is_hdf5() && output.layout.chunk.empty()) {
         return open_contiguous_writer(output, threads);
     }
-    return output.layout.compression == Compression::none
+    return !is_packed(output.layout)
                ? open_chunk_writer(output, threads)
                : open_packed_writer(output, threads, shard_path(output, rank, attempt));
 }
@@ -188,7 +190,7 @@ std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
         made.layout.compression = made.layout.format->usual;
     }
     create_output(made);
-    if (made.layout.compression != Compression::none) {
+    if (is_packed(made.layout)) {
         return std::make_unique<AssemblingWriter>(std::move(made), threads);
     }
     return open_output_rows(made, 0, threads);
@@ -197,9 +199,8 @@ std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
 std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDataset& output,
                                               int threads) {
     if (!output.layout.is_hdf5()) {
-        return output.layout.compression == Compression::none
-                   ? open_output_rows(output, 0, threads)
-                   : open_stored_chunk_writer(files, output, threads);
+        return !is_packed(output.layout) ? open_output_rows(output, 0, threads)
+                                         : open_stored_chunk_writer(files, output, threads);
     }
     if (!output.fields.empty()) {
         return open_fields_writer(output, offsets_of_fields(files, output), threads);

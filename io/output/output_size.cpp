@@ -23,14 +23,15 @@ std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout) {
     }
     if (!layout.is_hdf5()) {
         const PackedFormat* const packed = layout.format->packed;
-        const bool is_packed = layout.compression != Compression::none;
-        if (!layout.chunk.empty() ||
-            (is_packed && (packed == nullptr || !packed->takes(layout.compression)))) {
+        const bool compressed = layout.compression != Compression::none;
+        if ((!layout.chunk.empty() && folder_of(layout) == nullptr) ||
+            (compressed && (packed == nullptr || !packed->takes(layout.compression)))) {
             throw Error(ExitCode::usage, {"cannot store the output so", "output.chunk, compression",
                                           "its format has no such chunks or compression",
                                           "Leave them out, or give output.file the ending .h5"});
         }
-        return is_packed ? ChunkGrid(array, layout).chunk_rows() : layout.format->alignment(array);
+        return is_packed(layout) ? ChunkGrid(array, layout).chunk_rows()
+                                 : layout.format->alignment(array);
     }
     if (layout.chunk.empty()) {
         if (layout.compression != Compression::none) {
@@ -57,16 +58,20 @@ std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
                             : layout.format->place({{}, {}, array, layout}).bytes;
 }
 
+std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout) {
+    const bool twice = is_packed(layout) && layout.compression == Compression::none;
+    return (twice ? 2 : 1) * output_bytes(array, layout);
+}
+
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
-    const bool is_packed = layout.compression != Compression::none;
-    if (!layout.is_hdf5() && !is_packed) {
+    if (!layout.is_hdf5() && !is_packed(layout)) {
         return threads * layout.format->writer_bytes;
     }
     if (layout.is_hdf5() && layout.chunk.empty()) {
         return 0;
     }
     const ChunkGrid grid(array, layout);
-    if (is_packed) {
+    if (is_packed(layout)) {
         // Parts of several layers are put together by assemble_output(), when writers are done.
         const std::int64_t whole =
             grid.layers() == 1

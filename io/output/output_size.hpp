@@ -25,6 +25,10 @@ Error of_output(const Error& error, const std::string& file);
 /// Bytes that the elements take in the file; with compression, at most.
 std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout);
 
+/// Disk space that an output takes until it is complete; with compression, at most. The elements of
+/// a folder without compression are in shards too.
+std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout);
+
 /// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);
 

@@ -3,7 +3,10 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
+#include "io/files/folder_tree.hpp"
 #include "io/files/own_file.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/output/journal.hpp"
 #include "io/writers/shards.hpp"
 
@@ -75,6 +78,17 @@ std::vector<std::string> partial_files(const std::string& file) {
     return files;
 }
 
+/// Refuses a folder that is to be an output and holds what none does.
+void check_folder(const std::string& path) {
+    const FolderOfChunks* const folder = folder_output_of(path);
+    for (const std::string& name : files_in(path)) {
+        if (!folder->owns(name)) {
+            refuse_foreign_part(path, "it holds \"" + printable(name) +
+                                          "\", which no output of this program does");
+        }
+    }
+}
+
 enum class Known { no, yes };
 
 void check_part(const std::string& path, Known known, const FileLock& lock) {
@@ -86,24 +100,38 @@ void check_part(const std::string& path, Known known, const FileLock& lock) {
     if (!fs::exists(status)) {
         return;
     }
-    if (!fs::is_regular_file(status)) {
+    const bool is_output_folder = fs::is_directory(status) && is_folder_output(path);
+    if (!fs::is_regular_file(status) && !is_output_folder) {
         refuse_foreign_part(path,
                             fs::is_directory(status) ? "it is a folder" : "it is no regular file");
     }
     if (const std::string why = lock.foreign(path); !why.empty()) {
         refuse_foreign_part(path, why);
     }
-    const bool is_empty = fs::file_size(path, failure) == 0 && !failure;
+    if (is_output_folder) {
+        check_folder(path);
+    }
+    const bool is_empty = is_output_folder ? fs::is_empty(path, failure) && !failure
+                                           : fs::file_size(path, failure) == 0 && !failure;
     if (known == Known::no && !is_empty) {
         refuse_foreign_part(
-            path, "a file of that name is there, and it was not begun by this program: neither "
-                  "a journal nor a lock stands beside it");
+            path, std::string(is_output_folder ? "a folder" : "a file") +
+                      " of that name is there, and it was not begun by this program: neither "
+                      "a journal nor a lock stands beside it");
     }
 }
 
 } // namespace
 
 std::string partial_name(const std::string& file) { return file + ".partial"; }
+
+std::int64_t bytes_of_shards(const std::string& file) {
+    std::int64_t bytes = 0;
+    for (const std::string& shard : shard_paths({partial_name(file), "", {}, {}})) {
+        bytes += std::max<std::int64_t>(0, mark_of(shard).bytes);
+    }
+    return bytes;
+}
 
 bool has_left_parts(const std::string& file, const FileLock& lock) {
     const Journal journal = journal_of(file, lock);
@@ -121,7 +149,7 @@ void check_own_parts(const std::string& file, const FileLock& lock) {
         for (const std::string& path : files) {
             std::error_code ignored; // whatever stays is replaced
             if (fs::exists(path, ignored)) {
-                fs::remove(path, ignored);
+                fs::remove_all(path, ignored);
             }
         }
     }
@@ -158,7 +186,7 @@ PartialOutput::PartialOutput(const std::string& file)
 PartialOutput::~PartialOutput() {
     if (!is_published_) {
         std::error_code ignored;
-        fs::remove(partial_, ignored);
+        fs::remove_all(partial_, ignored);
     }
 }
 

@@ -12,6 +12,9 @@ namespace runner {
 /// `FILE.partial`: the name of an output until it is complete.
 std::string partial_name(const std::string& file);
 
+/// Bytes of the shards that an earlier run left beside the output.
+std::int64_t bytes_of_shards(const std::string& file);
+
 /// Whether a job left what stands beside its output: FILE.partial, FILE.partial.layout,
 /// FILE.partial.shard-…, the parts and the folder FILE.journal. It did where the journal holds
 /// something, where `lock` says that a process of this user was killed, or where the journal is

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/publish_output.hpp"
 
+#include "base/text.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
+#include "io/files/folder_tree.hpp"
+#include "io/formats/rows_format.hpp"
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,6 +23,11 @@ namespace {
         throw Error(ExitCode::output,
                     {"cannot give the output its name", file, "a file of that name exists",
                      "Set output.overwrite = true, or name another; the result is in " + partial});
+    }
+    if (number == EINVAL && is_folder_output(file)) {
+        throw Error(ExitCode::output, {"cannot replace the output", file,
+                                       "its file system cannot exchange the names of two folders",
+                                       "Remove " + file + ", then run the same command again"});
     }
     throw Error(ExitCode::output,
                 {"cannot give the output its name", file, errno_text(number),
@@ -45,6 +55,26 @@ int rename_new(const char* from, const char* to) {
     return std::rename(from, to) == 0 ? 0 : errno;
 }
 
+/// Refuses to replace a folder with what no output has.
+void check_replaced(const std::string& partial, const std::string& file) {
+    if (!std::filesystem::is_directory(file)) {
+        return;
+    }
+    for (const std::string& name : files_in(file)) {
+        if (!folder_output_of(file)->owns(name)) {
+            throw Error(ExitCode::output,
+                        {"cannot replace the folder", file,
+                         "it holds " + printable(name) + ", which no output of this program does",
+                         "Move it away; the result is in " + partial});
+        }
+    }
+}
+
+/// A folder cannot be renamed over another one: the two change their names, at once.
+int exchange(const char* from, const char* to) {
+    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
 } // namespace
 
 bool is_half_published(const std::string& partial, const std::string& file) {
@@ -65,16 +95,30 @@ void finish_publishing(const std::string& partial, const std::string& file) {
 
 void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
                     RowWriter::Sync sync) {
-    if (sync == RowWriter::Sync::yes) {
+    const bool is_folder = is_folder_output(file);
+    if (sync == RowWriter::Sync::yes && is_folder) {
+        sync_tree(partial);
+    } else if (sync == RowWriter::Sync::yes) {
         File synced(partial, File::Mode::update);
         synced.sync();
         synced.close();
     }
-    const int failure = overwrite == Overwrite::no
+    const bool is_exchanged = is_folder && overwrite == Overwrite::yes && is_there(file);
+    if (is_exchanged) {
+        check_replaced(partial, file);
+    }
+    const int failure = is_exchanged ? exchange(partial.c_str(), file.c_str())
+                        : overwrite == Overwrite::no
                             ? rename_new(partial.c_str(), file.c_str())
                             : (std::rename(partial.c_str(), file.c_str()) == 0 ? 0 : errno);
     if (failure != 0) {
         fail(partial, file, failure);
+    }
+    if (is_exchanged) {
+        if (sync == RowWriter::Sync::yes) {
+            sync_folder_of(file);
+        }
+        remove_tree(partial); // the output that was there before
     }
     if (sync == RowWriter::Sync::yes) {
         sync_folder_of(file);

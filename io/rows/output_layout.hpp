@@ -21,12 +21,24 @@ struct Filter {
 
 struct WrittenFormat;
 
-/// lzw is TIFF's; HDF5 has the others.
-enum class Compression { none, deflate, zstd, lz4, bitshuffle_lz4, bitshuffle_zstd, lzw };
+/// lzw is TIFF's, gzip and blosc are Zarr's; HDF5 has the others.
+enum class Compression {
+    none,
+    deflate,
+    zstd,
+    lz4,
+    bitshuffle_lz4,
+    bitshuffle_zstd,
+    lzw,
+    gzip,
+    blosc_lz4,
+    blosc_zstd
+};
 
 /// Their names in job files, in the order of the enumeration.
-inline constexpr std::array<const char*, 7> compression_names = {
-    "none", "deflate", "zstd", "lz4", "bitshuffle-lz4", "bitshuffle-zstd", "lzw"};
+inline constexpr std::array<const char*, 10> compression_names = {
+    "none", "deflate", "zstd",      "lz4",       "bitshuffle-lz4", "bitshuffle-zstd",
+    "lzw",  "gzip",    "blosc-lz4", "blosc-zstd"};
 
 inline const char* name_of(Compression compression) {
     return compression_names.at(static_cast<std::size_t>(compression));
@@ -39,7 +51,10 @@ struct Levels {
 };
 constexpr Levels levels_of(Compression compression) {
     switch (compression) {
-    case Compression::deflate: return {0, 9};
+    case Compression::deflate:
+    case Compression::gzip:
+    case Compression::blosc_lz4:
+    case Compression::blosc_zstd: return {0, 9};
     case Compression::zstd:
     case Compression::bitshuffle_zstd: return {1, 22};
     case Compression::none:
@@ -56,10 +71,16 @@ constexpr bool sorts_bits(Compression compression) {
            compression == Compression::bitshuffle_zstd;
 }
 
-/// How an output dataset is stored. A file of another format has no chunks that a user chooses and
-/// no attributes, and a compression where WrittenFormat::packed is not null.
+/// Whether it is blosc's, which shuffles bytes itself.
+constexpr bool is_blosc(Compression compression) {
+    return compression == Compression::blosc_lz4 || compression == Compression::blosc_zstd;
+}
+
+/// How an output dataset is stored. A file of another format has no attributes, a compression where
+/// WrittenFormat::packed is not null, and chunks that a user chooses where it is a folder.
 struct OutputLayout {
-    std::vector<std::int64_t> chunk; ///< extents of a chunk, one per axis; empty: contiguous
+    /// Extents of a chunk, one per axis; empty: contiguous, or as the format chooses.
+    std::vector<std::int64_t> chunk;
     Compression compression = Compression::none; ///< of HDF5 only with chunks
     int level = 1;                               ///< as levels_of()
     bool shuffle = false; ///< bytes of equal weight side by side before compressing
@@ -67,6 +88,9 @@ struct OutputLayout {
     /// What the last axis is, for formats that mark colour: as DatasetInfo::channels. HDF5's
     /// attributes say it.
     std::optional<int> channels = {};
+    /// Extents of what a file of a folder holds, which are multiples of the chunk's; empty: as the
+    /// format chooses.
+    std::vector<std::int64_t> shard = {};
 
     bool is_hdf5() const { return format == nullptr; }
 

@@ -4,23 +4,24 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/byte_source.hpp"
 #include "io/files/file.hpp"
+#include "io/files/folder_tree.hpp"
 #include "io/rows/dense_rows.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace runner {
 namespace {
 
-bool is_packed(const OutputDataset& output) {
-    return output.layout.compression != Compression::none;
-}
-
 void each_piece(const OutputDataset& output, const StructurePiece& piece) {
     const WrittenFormat& format = *output.layout.format;
-    if (is_packed(output)) {
+    if (is_packed(output.layout)) {
         format.packed->structure(output, format.packed->sizes(output), piece);
     } else {
         format.structure(output, piece);
@@ -35,7 +36,7 @@ StructurePiece written_to(const File& file) {
 
 /// The length of the file, which its structure ends.
 std::int64_t file_bytes(const OutputDataset& output) {
-    if (!is_packed(output)) {
+    if (!is_packed(output.layout)) {
         return output.layout.format->place(output).file_bytes;
     }
     std::int64_t end = 0;
@@ -50,7 +51,86 @@ std::int64_t file_bytes(const OutputDataset& output) {
                 {"cannot read the output", file, why, "Remove the file and run the job again"});
 }
 
+/// The names of files that an output that is a folder has.
+std::set<std::string> names_of(const OutputDataset& output, const FolderOfChunks& folder) {
+    std::set<std::string> names;
+    for (std::int64_t file = 0; file < folder.files(output); ++file) {
+        names.insert(folder.file(output, file).name);
+    }
+    return names;
+}
+
+/// What differs between the files that are there and those that belong there; empty for nothing.
+std::string difference(const std::set<std::string>& belong, const std::vector<std::string>& there) {
+    for (const std::string& name : there) {
+        if (!belong.contains(name)) {
+            return "it holds " + printable(name) + ", which is none of its files";
+        }
+    }
+    for (const std::string& name : belong) {
+        if (!std::binary_search(there.begin(), there.end(), name)) {
+            return "its file " + name + " is missing";
+        }
+    }
+    return "";
+}
+
+/// The texts of a folder whose chunks are all there, the last one behind all others.
+void write_texts(const OutputDataset& output, const FolderOfChunks& folder) {
+    std::set<std::string> names = names_of(output, folder);
+    std::vector<std::string> there = files_in(output.file);
+    const auto texts = folder.texts(output);
+    for (const auto& [name, text] : texts) {
+        std::erase(there, name); // which a killed run left
+    }
+    if (const std::string why = difference(names, there); !why.empty()) {
+        throw Error(ExitCode::output, {"cannot complete the output", output.file, why,
+                                       "Move away what this program did not put there, or set "
+                                       "run.resume = \"never\""});
+    }
+    for (const auto& [name, text] : texts) {
+        File file(output.file + "/" + name, File::Mode::create);
+        file.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
+        file.sync();
+        file.close();
+    }
+}
+
+void check_folder(const OutputDataset& output, const FolderOfChunks& folder) {
+    std::set<std::string> names = names_of(output, folder);
+    for (const auto& [name, text] : folder.texts(output)) {
+        names.insert(name);
+    }
+    if (const std::string why = difference(names, files_in(output.file)); !why.empty()) {
+        refuse_structure(output.file, why);
+    }
+    for (const auto& [name, text] : folder.texts(output)) {
+        const std::string path = output.file + "/" + name;
+        const File file(path, File::Mode::read);
+        std::string there(static_cast<std::size_t>(std::min(file.size(), std::ssize(text) + 1)),
+                          ' ');
+        file.read(0, std::ssize(there), reinterpret_cast<std::byte*>(there.data()));
+        if (there != text) {
+            refuse_structure(path, "it is not as it was made");
+        }
+    }
+}
+
 } // namespace
+
+const FolderOfChunks* folder_of(const OutputLayout& layout) {
+    return layout.format == nullptr || layout.format->packed == nullptr
+               ? nullptr
+               : layout.format->packed->folder;
+}
+
+bool is_packed(const OutputLayout& layout) {
+    return layout.compression != Compression::none || folder_of(layout) != nullptr;
+}
+
+bool cuts_chunks(const OutputLayout& layout) {
+    return !layout.is_hdf5() && folder_of(layout) == nullptr;
+}
 
 std::int64_t dense_alignment(const ArrayInfo& /*array*/) { return 1; }
 
@@ -72,9 +152,15 @@ std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int th
 }
 
 void create_written(const OutputDataset& output) {
+    if (folder_of(output.layout) != nullptr) {
+        (void)output.layout.format->place(output);
+        remove_tree(output.file);
+        make_output_folder(output.file);
+        return;
+    }
     const DataPlace place = output.layout.format->place(output);
     File file(output.file, File::Mode::create);
-    if (!is_packed(output)) {
+    if (!is_packed(output.layout)) {
         file.resize(place.file_bytes);
         file.reserve(0, place.file_bytes);
         output.layout.format->structure(output, written_to(file));
@@ -83,8 +169,12 @@ void create_written(const OutputDataset& output) {
 }
 
 void restore_written(const OutputDataset& output) {
+    if (folder_of(output.layout) != nullptr) {
+        make_output_folder(output.file);
+        return;
+    }
     File file(output.file, File::Mode::update);
-    if (is_packed(output)) {
+    if (is_packed(output.layout)) {
         file.resize(0);
         file.close();
         return;
@@ -119,6 +209,10 @@ std::vector<PackedPlace> packed_places(const OutputDataset& output) {
 }
 
 void place_written(const OutputDataset& output) {
+    if (const FolderOfChunks* const folder = folder_of(output.layout)) {
+        write_texts(output, *folder);
+        return;
+    }
     const std::int64_t bytes = file_bytes(output);
     File file(output.file, File::Mode::update);
     each_piece(output, written_to(file));
@@ -127,6 +221,10 @@ void place_written(const OutputDataset& output) {
 }
 
 void check_written(const OutputDataset& output) {
+    if (const FolderOfChunks* const folder = folder_of(output.layout)) {
+        check_folder(output, *folder);
+        return;
+    }
     const std::int64_t bytes = file_bytes(output);
     const File file(output.file, File::Mode::read);
     if (file.size() != bytes) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -23,12 +24,38 @@ struct DataPlace {
 /// Takes bytes of a file that are not elements, and where they stand.
 using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
+/// A file of chunks of an output that is a folder.
+struct FileOfChunks {
+    std::string name; ///< in the folder
+    /// By ChunkGrid's order, as they follow one another; -1 for one beyond the array's end.
+    std::vector<std::int64_t> chunks;
+};
+
+/// How an output is a folder of files. Its chunks are of one size, also at the array's end, and all
+/// go through shards (io/writers/shards.hpp), those without compression too.
+struct FolderOfChunks {
+    std::int64_t (*files)(const OutputDataset& output) = nullptr; ///< of chunks
+    FileOfChunks (*file)(const OutputDataset& output, std::int64_t index) = nullptr;
+
+    /// What follows the chunks in a file. `sizes`: packed, of each of FileOfChunks::chunks.
+    std::vector<std::byte> (*tail)(const OutputDataset& output, const FileOfChunks& file,
+                                   std::span<const std::int64_t> sizes) = nullptr;
+
+    /// All other files, by name, with their bytes. The last one says that the output is there.
+    std::vector<std::pair<std::string, std::string>> (*texts)(const OutputDataset& output) =
+        nullptr;
+
+    /// Whether such an output, of whatever extents, may have a file of this name.
+    bool (*owns)(const std::string& name) = nullptr;
+};
+
 /// How a format stores elements that are packed, chunk by chunk (ChunkGrid), one after the other in
 /// the chunks' order from DataPlace::begin on. A last chunk of rows is cut to the array.
 struct PackedFormat {
     bool (*takes)(Compression compression) = nullptr;
 
-    /// Extents of a chunk, one for each axis, with one row axis alone that is not 1.
+    /// Extents of a chunk, one for each axis, with one row axis alone that is not 1; of a folder,
+    /// any.
     std::vector<std::int64_t> (*chunk)(const ArrayInfo& array,
                                        const OutputLayout& layout) = nullptr;
 
@@ -42,6 +69,9 @@ struct PackedFormat {
 
     /// The filter of its own that chunks pass through; null: that of the layout's compression.
     Filter (*filter)(const ArrayInfo& array, const OutputLayout& layout) = nullptr;
+
+    /// Where not null, an output is a folder of these files, and both structure and sizes are null.
+    const FolderOfChunks* folder = nullptr;
 };
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
@@ -84,13 +114,24 @@ struct WrittenFormat {
     Compression usual = Compression::none;
 };
 
+/// How the output is a folder; null where it is a file.
+const FolderOfChunks* folder_of(const OutputLayout& layout);
+
+/// Whether an output's elements are packed in shards first: all with compression, and folders.
+bool is_packed(const OutputLayout& layout);
+
+/// Whether a chunk at the array's end is stored without what is beyond it: of a packed file of
+/// another format than HDF5.
+bool cuts_chunks(const OutputLayout& layout);
+
 /// The alignment, reader and writer of a format whose elements lie dense and little-endian.
 std::int64_t dense_alignment(const ArrayInfo& array);
 std::unique_ptr<RowReader> open_dense_output(const OutputDataset& output, int threads);
 std::unique_ptr<RowWriter> open_dense_writer(const OutputDataset& output, int threads);
 
 /// What create_output() and restore_output() do where `output.layout.format` is not null. With
-/// compression the file is empty until finish_packed(). @throws Error (output), (usage).
+/// compression the file is empty until finish_packed(); a folder is until its chunks are put
+/// together. @throws Error (output), (usage).
 void create_written(const OutputDataset& output);
 void restore_written(const OutputDataset& output);
 
@@ -105,7 +146,8 @@ struct PackedPlace {
 };
 std::vector<PackedPlace> packed_places(const OutputDataset& output);
 
-/// Writes the structure again, once the output's axes are known. @throws Error (output).
+/// Writes the structure again, once the output's axes are known; of a folder for the first time.
+/// @throws Error (output), where something else has come into a folder too.
 void place_written(const OutputDataset& output);
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()

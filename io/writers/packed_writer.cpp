@@ -7,6 +7,7 @@
 #include "io/filters/packer.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "io/writers/shards.hpp"
 
 #include <atomic>
@@ -17,8 +18,8 @@ namespace {
 class PackedWriter final : public RowWriter {
   public:
     PackedWriter(const OutputDataset& output, int threads, const std::string& shard)
-        : array_(output.array), grid_(output.array, output.layout), cuts_(!output.layout.is_hdf5()),
-          shard_(shard, File::Mode::create), threads_(threads) {
+        : array_(output.array), grid_(output.array, output.layout),
+          cuts_(cuts_chunks(output.layout)), shard_(shard, File::Mode::create), threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.part_bytes(), array_);
             whole_parts_.emplace_back();

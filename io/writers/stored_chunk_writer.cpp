@@ -19,10 +19,20 @@
 namespace runner {
 namespace {
 
-/// Where the chunks of a finished output are stored.
-std::vector<ChunkPlace> places_in(FileAccess& files, const OutputDataset& output) {
-    return output.layout.is_hdf5() ? stored_places(files, output).chunks
-                                   : packed_layout(output).chunks;
+/// Where the chunks of a finished output are stored, and in which files.
+struct StoredChunks {
+    std::vector<ChunkPlace> places;
+    std::vector<std::string> files;
+};
+
+StoredChunks chunks_in(FileAccess& files, const OutputDataset& output) {
+    if (folder_of(output.layout) != nullptr) {
+        DatasetLayout layout = stored_places(files, output);
+        return {std::move(layout.chunks), std::move(layout.chunk_files)};
+    }
+    return {output.layout.is_hdf5() ? stored_places(files, output).chunks
+                                    : packed_layout(output).chunks,
+            {output.file}};
 }
 
 /// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
@@ -31,8 +41,7 @@ class StoredChunkWriter final : public RowWriter {
   public:
     StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)
         : files_(files), output_(output), grid_(output.array, output.layout),
-          places_(places_in(files, output)), file_(output.file, File::Mode::update),
-          threads_(threads) {
+          stored_(chunks_in(files, output)), cuts_(cuts_chunks(output.layout)), threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.chunk_bytes(), output.array);
             unpackers_.emplace_back(layout_filters(output.layout, output.array),
@@ -68,7 +77,7 @@ class StoredChunkWriter final : public RowWriter {
                     whole.data() + grid_.place_of(index).layer * grid_.part_bytes();
                 std::fill_n(to, grid_.part_bytes(), std::byte{0});
                 gather_part(output_.array, part, grid_.chunk_columns(), from, to);
-                if (!output_.layout.is_hdf5()) { // cut to the array, and of one layer
+                if (cuts_) { // of one layer
                     used = part.rows * row_bytes(output_.array);
                 }
             }
@@ -80,36 +89,52 @@ class StoredChunkWriter final : public RowWriter {
         for (std::size_t item = 0; item < packed.size(); ++item) {
             store(chunks[item].first, std::move(packed[item]), moved);
         }
-        if (!moved.empty() && !output_.layout.is_hdf5()) {
+        if (!moved.empty()) {
+            files_.store_chunks(output_.file, output_.dataset, moved);
+            stored_.places = stored_places(files_, output_).chunks;
+        }
+    }
+
+    void sync() override {
+        for (const auto& [number, file] : opened_) {
+            file.sync();
+        }
+    }
+
+    void finish(Sync sync) override {
+        if (!held_.empty()) {
             throw Error(ExitCode::output,
                         {"cannot write into the output", output_.file,
                          "a chunk is packed to another size than before, for which it has no room",
                          "Remove the file and run the job again"});
         }
-        if (!moved.empty()) {
-            files_.store_chunks(output_.file, output_.dataset, moved);
-            places_ = stored_places(files_, output_).chunks;
+        for (auto& [number, file] : opened_) {
+            if (sync == Sync::yes) {
+                file.sync();
+            }
+            file.close();
         }
-    }
-
-    void sync() override { file_.sync(); }
-
-    void finish(Sync sync) override {
-        if (sync == Sync::yes) {
-            file_.sync();
-        }
-        file_.close();
+        opened_.clear();
     }
 
   private:
     const ChunkPlace& place_of(std::int64_t chunk) const {
-        return places_[static_cast<std::size_t>(chunk)];
+        return stored_.places[static_cast<std::size_t>(chunk)];
     }
 
-    /// A chunk's bytes in the file.
-    std::vector<std::byte> stored(std::int64_t chunk) const {
+    const File& file_of(std::int64_t chunk) {
+        const std::uint32_t number = place_of(chunk).file;
+        return opened_.try_emplace(number, stored_.files.at(number), File::Mode::update)
+            .first->second;
+    }
+
+    /// A chunk's bytes in its file, or those that have no room there.
+    std::vector<std::byte> stored(std::int64_t chunk) {
+        if (const auto held = held_.find(chunk); held != held_.end()) {
+            return held->second;
+        }
         std::vector<std::byte> packed(static_cast<std::size_t>(place_of(chunk).bytes));
-        file_.read(place_of(chunk).offset, std::ssize(packed), packed.data());
+        file_of(chunk).read(place_of(chunk).offset, std::ssize(packed), packed.data());
         return packed;
     }
 
@@ -127,23 +152,29 @@ class StoredChunkWriter final : public RowWriter {
         }
     }
 
-    /// In place, or behind `moved`.
+    /// In place, or behind `moved`. HDF5 alone can move one; of others it is held until its other
+    /// layers come.
     void store(std::int64_t index, std::vector<std::byte> packed, std::vector<PackedChunk>& moved) {
         if (std::ssize(packed) == place_of(index).bytes) {
-            file_.write(place_of(index).offset, std::ssize(packed), packed.data());
-        } else {
+            file_of(index).write(place_of(index).offset, std::ssize(packed), packed.data());
+            held_.erase(index);
+        } else if (output_.layout.is_hdf5()) {
             moved.push_back({grid_.start_of(index), std::move(packed)});
+        } else {
+            held_[index] = std::move(packed);
         }
     }
 
     FileAccess& files_;
     OutputDataset output_;
     ChunkGrid grid_;
-    std::vector<ChunkPlace> places_; ///< of each chunk
-    File file_;
-    std::vector<Packer> packers_;                      ///< one a thread
-    std::vector<Unpacker> unpackers_;                  ///< one a thread
-    std::vector<std::vector<std::byte>> whole_chunks_; ///< one a thread
+    StoredChunks stored_;
+    bool cuts_;
+    std::map<std::uint32_t, File> opened_;                ///< by their numbers in stored_.files
+    std::map<std::int64_t, std::vector<std::byte>> held_; ///< chunks of another size than before
+    std::vector<Packer> packers_;                         ///< one a thread
+    std::vector<Unpacker> unpackers_;                     ///< one a thread
+    std::vector<std::vector<std::byte>> whole_chunks_;    ///< one a thread
     IoThreads threads_;
 };
 

@@ -168,8 +168,14 @@ std::string output_lines(const JobFile::Output& output) {
     if (output.layout.is_hdf5()) {
         return text + layout_lines(output);
     }
-    const bool is_packed = output.layout.compression != Compression::none;
-    return text + (is_packed ? compression_lines(output.layout) : "");
+    const OutputLayout& layout = output.layout;
+    const auto extents_line = [](const char* key, const std::vector<std::int64_t>& given) {
+        return given.empty() ? "" : line(key, extents(given));
+    };
+    const bool is_packed = layout.compression != Compression::none;
+    return text + extents_line("chunk", layout.chunk) + extents_line("shard", layout.shard) +
+           (is_packed ? compression_lines(layout) : "") +
+           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "");
 }
 
 std::string batch_lines(const JobFile::Batch& batch) {

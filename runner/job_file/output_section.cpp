@@ -18,15 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<Compression> parse_compression(TableReader& table) {
+std::optional<Compression> parse_compression(TableReader& table, const WrittenFormat* format) {
     constexpr const char* key = "compression";
     const TableValue* value = table.value(key);
     const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
     if (text != nullptr) {
-        if (const std::optional<std::string> known = name_in_hdf5(*text)) {
+        if (const std::optional<std::string> known = name_in_hdf5(*text, format)) {
             table.complain(key, "unknown value " + quoted_text(*text) + "; did you mean \"" +
                                     *known +
-                                    "\"? HDF5 calls it so. Possible: " + compression_list());
+                                    "\"? HDF5 calls it so. Possible: " + compression_list(format));
             return std::nullopt;
         }
     }
@@ -43,14 +43,18 @@ OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
     } else if (table.has("chunk")) {
         choice.chunk.emplace(); // given, if not right
     }
-    choice.compression = parse_compression(table);
+    choice.shard = table.integers("shard", 1);
+    if (choice.shard) {
+        check_axes(table, "shard", *choice.shard);
+    }
+    choice.compression = parse_compression(table, format);
     const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
     const bool is_unknown = table.has("compression") && !choice.compression;
     for (const LayoutFault& fault : layout_faults(choice, "output.", format)) {
         // What level and shuffle go with is not known then.
-        if (!is_unknown || fault.key == "chunk") {
+        if (!is_unknown || fault.key == "chunk" || fault.key == "shard") {
             table.complain(fault.key, fault.why);
         }
     }
@@ -98,7 +102,7 @@ void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output)
                                    " file holds one dataset, and this kind makes several; name a "
                                    ".h5 file");
     }
-    for (const char* key : {"chunk", "compression", "level", "shuffle", "parts"}) {
+    for (const char* key : {"chunk", "shard", "compression", "level", "shuffle", "parts"}) {
         if (table.has(key) && !has_layout_key(format->written, key)) {
             table.complain(key, "a " + ending + " file has none; name a .h5 file to have it");
         }
@@ -110,7 +114,8 @@ void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output)
 void check_written_file(TableReader& table, std::string_view key, const std::string& output,
                         const std::string& input) {
     std::error_code failure;
-    if (fs::is_directory(output, failure) || output.ends_with('/')) {
+    const bool is_folder = is_folder_output(output) && !output.ends_with('/');
+    if ((fs::is_directory(output, failure) && !is_folder) || output.ends_with('/')) {
         table.complain(key, quoted_text(output) + " is a folder; name a file in it");
         return;
     }
@@ -119,7 +124,7 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
                                                   "name another file");
         return;
     }
-    if (fs::exists(output, failure) && !fs::is_regular_file(output, failure)) {
+    if (fs::exists(output, failure) && !fs::is_regular_file(output, failure) && !is_folder) {
         table.complain(key, quoted_text(output) + " is a device or a pipe; name a regular file");
         return;
     }

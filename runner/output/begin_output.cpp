@@ -12,6 +12,7 @@
 #include "io/output/journal.hpp"
 #include "io/output/part_files.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "runner/output/checkpoints.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
@@ -128,7 +129,9 @@ Beginning begin_journal(const PreparedJob& prepared, const BeginRequest& request
     if (beginning.sync == RowWriter::Sync::yes) {
         // Its length must last before a journal says that it can be resumed.
         sync_parts(output);
-        File(output.file, File::Mode::update).sync();
+        if (folder_of(output.layout) == nullptr) {
+            File(output.file, File::Mode::update).sync();
+        }
         sync_folder_of(output.file);
     }
     const std::string folder = journal_folder(prepared.file.output.file);
@@ -163,7 +166,7 @@ Beginning restart_output(const PreparedJob& prepared, const BeginRequest& reques
         return begin_journal(prepared, request, output, identity);
     } catch (...) {
         std::error_code ignored;
-        fs::remove(output.file, ignored);
+        fs::remove_all(output.file, ignored);
         if (output.parts.several()) {
             remove_parts(output.parts.folder, output.parts.set);
         }

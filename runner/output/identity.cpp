@@ -206,6 +206,9 @@ std::string output_lines(const PreparedJob& prepared) {
                        line("output.dtype", type_text(output.array)) +
                        line("output.shape", shape_text(output.array.shape)) +
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
+    if (!layout.shard.empty()) {
+        text += line("output.shard", toml_text(std::span<const std::int64_t>(layout.shard)));
+    }
     for (const OutputField& field : output.fields) {
         text += line("output.field " + field.dataset,
                      std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));

@@ -3,6 +3,8 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "io/files/folder_tree.hpp"
+#include "io/formats/rows_format.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
@@ -97,7 +99,7 @@ ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
     const OutputStanding found =
         look(prepared, prepared.input_is_missing ? "" : job_identity(prepared));
     if (found.standing != Standing::nothing) {
-        check_place(file_, PlaceOf::file);
+        check_place(file_, is_folder_output(file_) ? PlaceOf::folder : PlaceOf::file);
         const bool ended_late = has_ended_late(file_);
         if (found.standing == Standing::done && (ended_late || !rules.overwrite) &&
             rules.resume != ResumeChoice::never) {
@@ -119,7 +121,7 @@ void OutputClaim::replace(const PreparedJob& prepared, const ClaimRules& rules) 
     check_replaceable(file_, prober_);
     check_replaceable_parts(file_, parts_set_, prober_);
     check_room(prepared);
-    replaces_ = mark_of(file_);
+    replaces_ = mark_of_tree(file_);
 }
 
 Beginning OutputClaim::begin(const PreparedJob& prepared, int ranks, int cores) {
@@ -135,7 +137,7 @@ std::vector<std::string> OutputClaim::complete(const PreparedJob& prepared,
         complete_record(prepared, beginning, std::move(facts), prober_);
     // What is under the output's name was checked when the run began; somebody may have put
     // something there since.
-    if (rules_.overwrite && mark_of(file_) != replaces_) {
+    if (rules_.overwrite && mark_of_tree(file_) != replaces_) {
         check_replaceable(file_, prober_);
     }
     check_replaceable_parts(file_, parts_set_, prober_);
@@ -170,13 +172,22 @@ void OutputClaim::discard_leftovers(const PreparedJob& prepared) {
     }
     remove_shards({partial_name(file_), "", {}, {}});
     for (const std::string& left : {partial_name(file_), partial_name(file_) + ".layout"}) {
-        fs::remove(left);
+        remove_tree(left);
     }
     remove_journal(journal_folder(file_));
 }
 
 void complete_publishing(const std::string& file, const FileLock& lock, Prober& prober) {
     const std::string partial = partial_name(file);
+    if (is_there(partial) && is_folder_output(file) && identity_in_journal(file)) {
+        // The two have exchanged their names; this is the output that was there before.
+        if (const std::string why = lock.foreign(partial); !why.empty()) {
+            throw Error(ExitCode::output, {"cannot remove the output that was replaced", partial,
+                                           why, "Remove it by hand"});
+        }
+        remove_tree(partial);
+        return;
+    }
     if (!is_half_published(partial, file)) {
         return;
     }

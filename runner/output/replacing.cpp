@@ -85,7 +85,7 @@ void check_replaceable(const std::string& file, Prober& prober) {
     }
     Holdings found;
     try {
-        if (!has_hdf5_signature(File(file, File::Mode::read))) {
+        if (is_folder_output(file) || !has_hdf5_signature(File(file, File::Mode::read))) {
             check_made_here(file);
             return;
         }
@@ -146,7 +146,7 @@ void check_place(const std::string& path, PlaceOf kind) {
 }
 
 void check_places_beside(const std::string& output) {
-    check_place(partial_name(output), PlaceOf::file);
+    check_place(partial_name(output), is_folder_output(output) ? PlaceOf::folder : PlaceOf::file);
     check_place(journal_folder(output), PlaceOf::folder);
     if (is_recorded_beside(output)) {
         check_place(beside_record_path(output), PlaceOf::file);

@@ -347,9 +347,8 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     }
     DiskSpace disk;
     const OutputLayout& layout = prepared.file.output.layout;
-    const bool is_packed = layout.compression != Compression::none;
-    disk.needed = output_bytes(prepared.output(), layout);
-    const std::int64_t packed = is_packed ? disk.needed : 0;
+    disk.needed = output_room(prepared.output(), layout);
+    const std::int64_t packed = layout.compression == Compression::none ? 0 : disk.needed;
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.layout.info.array);
     }
@@ -370,6 +369,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
         std::min<std::uintmax_t>(space.available, std::uintmax_t{1} << 62));
     // What an earlier run left is resumed or replaced.
     disk.free += allocated_bytes(partial_name(prepared.file.output.file));
+    disk.free += bytes_of_shards(prepared.file.output.file);
     disk.free += bytes_of_parts_left(prepared.file.output.file);
     return disk;
 }

@@ -160,7 +160,9 @@ Axes recorded_axes(const AttributeList& record, const ArrayInfo& array, const st
 
 /// The facts of an output whose record stands beside it.
 FinishedOutput read_recorded_beside(const std::string& file) {
-    { const File there(file, File::Mode::read); }
+    if (!is_folder_output(file) || !is_there(file)) {
+        const File there(file, File::Mode::read);
+    }
     BesideRecord record = read_beside_record(without_link(file));
     AttributeList attributes;
     for (const Attribute& each : record.attributes) {
@@ -305,8 +307,9 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
     return trusting_no_structure(output.file, [&] {
         const OutputLayout& made = output.job.output.layout;
         if (!made.is_hdf5()) {
-            return made.compression == Compression::none
-                       ? made.format->open_reader(output.dataset(), threads)
+            return !is_packed(made) ? made.format->open_reader(output.dataset(), threads)
+                   : folder_of(made) != nullptr
+                       ? files.open(files.layout(output.file, ""), threads)
                        : open_layout_rows(packed_layout(output.dataset()), threads);
         }
         std::vector<std::unique_ptr<RowReader>> readers;

@@ -254,7 +254,7 @@ def test_command_lines_that_are_wrong():
         file["frames"] = cells(3, 4, 5)
         file["generation"] = [1, 2]
         file["real"] = np.zeros((2, 2))
-    bad(2, [".zarr", ".png, .nii and .mrc to make"], "convert", "a.sand", "a.zarr")
+    bad(2, [".n5", ".mrc, .ome.zarr and .zarr to make"], "convert", "a.sand", "a.n5")
     bad(2, ["a.jpg", "to read"], "convert", "a.jpg", "b.sand")
     bad(2, ["has 3", "--frames"], "convert", "a.sand", "a.png")
     bad(2, ["no frame 3", "3 frames"], "convert", "a.sand", "a.png", "--frame", "3")

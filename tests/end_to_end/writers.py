@@ -97,6 +97,11 @@ LAYOUTS = {
     "chunked parts": "chunk = [16, 50]\nparts = 4",
     "deflate parts": 'chunk = [20, 90]\ncompression = "deflate"\nparts = 2',
 }
+ZARR_LAYOUTS = {
+    "plain": "",
+    "zstd": 'chunk = [16, 50]\nshard = [32, 50]\ncompression = "zstd"',
+    "without shards": 'chunk = [20, 90]\nshard = [20, 90]\ncompression = "blosc-lz4"',
+}
 VOLUME_LAYOUTS = {
     "contiguous": "",
     "deflate": 'chunk = [4, 6, 10]\ncompression = "deflate"',
@@ -137,6 +142,10 @@ def runs():
                    "x.tif") for name in ("deflate", "zstd", "lzw")]
     made.append(a_run("rescale .png", job("rescale", "/picture", "x.png", "from = [0, 255]\nto = [0, 65535]\n",
                                           'dtype = "uint16"'), "x.png"))
+    made += [a_run(f"convolve Zarr {name}", job("convolve", "/image", "x.zarr", CONVOLVE, layout), "x.zarr")
+             for name, layout in ZARR_LAYOUTS.items()]
+    made.append(a_run("transpose .ome.zarr", job("transpose", "/volume", "x.ome.zarr", TRANSPOSE,
+                                                 'chunk = [4, 6, 10]\nshard = [8, 12, 10]'), "x.ome.zarr"))
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)
@@ -174,7 +183,7 @@ def batches():
     return [Writer(f"batch {name}", ("batch", "job.toml", "--quiet"), BATCH.format(ending=ending, more=more),
                    ranks=(0, 0, 1, 3), verified=tuple(f"{OUTPUTS}/{stem}{ending}" for stem in "abc"))
             for name, ending, more in [(".h5", ".h5", ""), (".npy", ".npy", ""), (".tif", ".tif", ""),
-                                       (".nii", ".nii", ""), (".mrc", ".mrc", ""),
+                                       (".nii", ".nii", ""), (".mrc", ".mrc", ""), (".zarr", ".zarr", ""),
                                        ("deflate", ".h5", 'chunk = [10, 20]\ncompression = "deflate"'),
                                        ("parts", ".h5", "parts = 2")]]
 
@@ -187,6 +196,7 @@ def data_verbs():
                 (".h5", "in.h5:/volume", "x.h5", ()), ("deflate", "in.h5:/volume", "x.h5", packed),
                 (".npy", "in.h5:/volume", "x.npy", ()), (".tif", "in.h5:/volume", "x.tif", ()),
                 (".nii", "in.h5:/volume", "x.nii", ()), (".mrc", "in.h5:/volume", "x.mrc", ()),
+                (".zarr", "in.h5:/volume", "x.zarr", ("--chunk", "2,10,12", "--compression", "zstd")),
                 (".sand", "in.h5:/cells", "x.sand", ()), (".png", "in.h5:/pictures", "x.png", ("--frame", "0")),
                 ("pictures", "in.h5:/pictures", "x.png", ("--frames", "all"))]]
     made += [Writer(f"generate {name}", ("generate", pattern, f"{OUTPUTS}/x{ending}", "--shape", "6,30,24", *options),
@@ -194,7 +204,8 @@ def data_verbs():
              for name, pattern, ending, options in [
                  (".h5", "noise", ".h5", ("--dtype", "float32")), (".npy", "noise", ".npy", ("--dtype", "uint16")),
                  ("deflate", "phantom", ".h5", ("--dtype", "uint16", *packed)),
-                 (".tif", "gradient", ".tif", ("--dtype", "uint8"))]]
+                 (".tif", "gradient", ".tif", ("--dtype", "uint8")),
+                 (".ome.zarr", "noise", ".ome.zarr", ("--dtype", "uint8"))]]
     return made + [
         Writer("generate .sand", ("generate", "sand-noise", f"{OUTPUTS}/x.sand", "--shape", "30,24"), again=over),
         Writer("render", ("render", "in.h5:/volume", f"{OUTPUTS}/x.png")),

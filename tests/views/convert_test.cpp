@@ -233,7 +233,7 @@ TEST_F(Convert, RefusesWhatItCannotDo) {
         const char* words;
     };
     for (const Case& each : {
-             Case{"in.h5", "a.zarr", ExitCode::usage, ".png, .nii and .mrc to make"},
+             Case{"in.h5", "a.n5", ExitCode::usage, ".mrc, .ome.zarr and .zarr to make"},
              Case{"in.h5", "a", ExitCode::usage, "to make"},
              Case{"a.jpg", "a.h5", ExitCode::usage, ".zarr and HDF5 files to read"},
              Case{"a.raw", "a.h5", ExitCode::usage, "--shape"},

@@ -88,7 +88,8 @@ TEST(Unpacker, RefusesDamagedChunks) {
 TEST(Packer, PacksWhatTheUnpackerUndoes) {
     std::mt19937 random(3);
     for (const auto compression :
-         {Compression::lz4, Compression::bitshuffle_lz4, Compression::bitshuffle_zstd}) {
+         {Compression::lz4, Compression::bitshuffle_lz4, Compression::bitshuffle_zstd,
+          Compression::gzip, Compression::blosc_lz4, Compression::blosc_zstd}) {
         for (const std::int64_t element : {1, 2, 4, 8, 16}) {
             for (const std::int64_t count : {1, 7, 8, 9, 4095, 4096, 5001}) {
                 for (const unsigned values : {1U, 5U, 256U}) { // 256: nothing to save

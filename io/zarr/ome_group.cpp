@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/zarr/ome_group.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "base/json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace runner {
+namespace {
+
+constexpr std::size_t most_ome_axes = 5;
+constexpr const char* other_formats = "End the output's name in .zarr or .h5";
+
+/// The type that OME-Zarr gives to an axis of this name; empty for one of its own.
+std::string_view type_of(std::string_view name) {
+    return name == "t"                                 ? "time"
+           : name == "c"                               ? "channel"
+           : name == "z" || name == "y" || name == "x" ? "space"
+                                                       : "";
+}
+
+/// Time, then channels or another axis, then two or three of space.
+bool is_ome_order(const std::vector<std::string>& names) {
+    std::size_t at = 0;
+    if (at < names.size() && type_of(names[at]) == "time") {
+        ++at;
+    }
+    if (at < names.size() && type_of(names[at]) != "time" && type_of(names[at]) != "space") {
+        ++at;
+    }
+    const std::size_t spaces = names.size() - at;
+    return (spaces == 2 || spaces == 3) &&
+           std::all_of(names.begin() + static_cast<std::ptrdiff_t>(at), names.end(),
+                       [](const std::string& name) { return type_of(name) == "space"; });
+}
+
+/// The axes as they are written, and what is not said of them.
+struct OmeAxes {
+    Axes axes;
+    std::vector<std::string> left_out;
+};
+
+/// The unit as OME-Zarr has it; empty for others.
+std::string unit_name(std::string_view unit, std::string_view type) {
+    constexpr std::array lengths = {std::pair(1.0, "meter"),       std::pair(1e-2, "centimeter"),
+                                    std::pair(1e-3, "millimeter"), std::pair(1e-6, "micrometer"),
+                                    std::pair(1e-9, "nanometer"),  std::pair(1e-10, "angstrom"),
+                                    std::pair(1e-12, "picometer")};
+    constexpr std::array times = {std::pair("s", "second"),       std::pair("sec", "second"),
+                                  std::pair("ms", "millisecond"), std::pair("us", "microsecond"),
+                                  std::pair("ns", "nanosecond"),  std::pair("min", "minute"),
+                                  std::pair("h", "hour")};
+    if (type == "space") {
+        const std::optional<double> metres = metres_in(unit);
+        for (const auto& [size, name] : lengths) {
+            if (metres && std::abs(*metres / size - 1) < 1e-9) {
+                return name;
+            }
+        }
+    }
+    if (type == "time") {
+        for (const auto& [known, name] : times) {
+            if (unit == known || unit == name) {
+                return name;
+            }
+        }
+    }
+    return "";
+}
+
+/// Whether windows can be stated without a look at the elements.
+bool has_range(ElementType type) {
+    return type == ElementType::uint8 || type == ElementType::int8 || type == ElementType::uint16 ||
+           type == ElementType::int16;
+}
+
+OmeAxes ome_axes(const OutputDataset& output) {
+    const std::size_t count = output.array.shape.size();
+    OmeAxes made{output.axes, {}};
+    const std::vector<std::string> names = dimension_names(output);
+    made.axes.each.resize(count);
+    if (!is_ome_order(names)) {
+        constexpr std::string_view usual = "tczyx";
+        for (std::size_t axis = 0; axis < count; ++axis) {
+            made.axes.each[axis].name = usual.substr(most_ome_axes - count + axis, 1);
+        }
+        if (!names.empty()) {
+            made.left_out.push_back("the names of axes, " + output.axes.names() +
+                                    ", which OME-Zarr has not in this order");
+        }
+    }
+    for (Axis& axis : made.axes.each) {
+        const std::string unit = unit_name(axis.unit, type_of(axis.name));
+        if (unit.empty() && !axis.unit.empty()) {
+            made.left_out.push_back("the unit " + axis.unit + " of axis " + axis.name);
+        }
+        axis.unit = unit;
+    }
+    const std::optional<std::size_t> channel = made.axes.find("c");
+    if (!made.axes.channels.empty() &&
+        (!has_range(output.array.type) || !channel ||
+         output.array.shape[*channel] != std::ssize(made.axes.channels))) {
+        made.left_out.emplace_back("the names of channels");
+        made.axes.channels.clear();
+    }
+    if (made.axes.sform || made.axes.qform) {
+        made.left_out.emplace_back("the affine");
+    }
+    return made;
+}
+
+/// The largest and the smallest value of a type of at most 16 bits.
+std::pair<std::int64_t, std::int64_t> range_of(ElementType type) {
+    switch (type) {
+    case ElementType::int8: return {-128, 127};
+    case ElementType::uint8: return {0, 255};
+    case ElementType::int16: return {-32768, 32767};
+    default: return {0, 65535};
+    }
+}
+
+Json channel_list(const std::vector<std::string>& names, ElementType type) {
+    constexpr std::array colours = {"00FF00", "FF0000", "0000FF", "FF00FF", "00FFFF", "FFFF00"};
+    const auto [least, most] = range_of(type);
+    Json list = Json::array();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        list.push_back(
+            {{"label", names[i]},
+             {"color", names.size() == 1 ? "FFFFFF" : colours.at(i % colours.size())},
+             {"active", true},
+             {"window", Json{{"min", least}, {"max", most}, {"start", least}, {"end", most}}}});
+    }
+    return list;
+}
+
+void add_axis_losses(const Axes& axes, std::vector<std::string>& left_out) {
+    for (const Axis& axis : axes.each) {
+        if (axis.spacing) {
+            left_out.push_back("the spacing of axis " + axis.name);
+        }
+    }
+}
+
+} // namespace
+
+std::vector<std::string> dimension_names(const OutputDataset& output) {
+    std::vector<std::string> names;
+    for (const Axis& axis : output.axes.each) {
+        names.push_back(axis.name);
+    }
+    const std::set<std::string> different(names.begin(), names.end());
+    const bool fit = names.size() == output.array.shape.size() &&
+                     different.size() == names.size() && !different.contains("");
+    return fit ? names : std::vector<std::string>();
+}
+
+void check_ome_array(const OutputDataset& output) {
+    const std::size_t axes = output.array.shape.size();
+    std::string why;
+    if (axes < 2 || axes > most_ome_axes) {
+        why = "an image of OME-Zarr has two to five axes";
+    } else if (output.layout.channels.value_or(1) > 1) {
+        why = "an image of OME-Zarr has no samples of colour along its last axis";
+    }
+    if (!why.empty()) {
+        throw Error(ExitCode::usage, {"cannot make an OME-Zarr", shape_text(output.array.shape),
+                                      why, other_formats});
+    }
+}
+
+std::vector<std::string> ome_axis_names(const OutputDataset& output) {
+    std::vector<std::string> names;
+    for (const Axis& axis : ome_axes(output).axes.each) {
+        names.push_back(axis.name);
+    }
+    return names;
+}
+
+std::string ome_group_text(const OutputDataset& output, const std::string& path) {
+    const OmeAxes made = ome_axes(output);
+    Json axes = Json::array();
+    Json scale = Json::array();
+    Json translation = Json::array();
+    bool is_moved = false;
+    for (const Axis& axis : made.axes.each) {
+        Json one{{"name", axis.name}};
+        if (!type_of(axis.name).empty()) {
+            one["type"] = std::string(type_of(axis.name));
+        }
+        if (!axis.unit.empty()) {
+            one["unit"] = axis.unit;
+        }
+        axes.push_back(std::move(one));
+        scale.push_back(axis.spacing.value_or(1.0));
+        translation.push_back(axis.origin.value_or(0.0));
+        is_moved = is_moved || axis.origin.value_or(0.0) != 0.0;
+    }
+    Json transformations = Json::array();
+    transformations.push_back({{"type", "scale"}, {"scale", std::move(scale)}});
+    if (is_moved) {
+        transformations.push_back(
+            {{"type", "translation"}, {"translation", std::move(translation)}});
+    }
+    Json datasets = Json::array();
+    datasets.push_back({{"path", path}, {"coordinateTransformations", std::move(transformations)}});
+    Json images = Json::array();
+    images.push_back({{"axes", std::move(axes)}, {"datasets", std::move(datasets)}});
+    Json ome{{"version", "0.5"}, {"multiscales", std::move(images)}};
+    if (!made.axes.channels.empty()) {
+        ome["omero"] = Json{{"channels", channel_list(made.axes.channels, output.array.type)}};
+    }
+    const Json json{
+        {"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json{{"ome", std::move(ome)}}}};
+    return json.lines(2, 80) + "\n";
+}
+
+std::vector<std::string> left_out_of_array(const OutputDataset& output) {
+    std::vector<std::string> left_out;
+    add_axis_losses(output.axes, left_out);
+    if (output.axes.sform || output.axes.qform) {
+        left_out.emplace_back("the affine");
+    }
+    if (!output.axes.channels.empty()) {
+        left_out.emplace_back("the names of channels");
+    }
+    return left_out;
+}
+
+std::vector<std::string> left_out_of_ome(const OutputDataset& output) {
+    return ome_axes(output).left_out;
+}
+
+} // namespace runner

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What is written of an output's axes: their names in an array, and all else in a group of
+/// OME-Zarr 0.5.
+
+/// The names of an array's axes; none where an axis has no name, or two have the same.
+std::vector<std::string> dimension_names(const OutputDataset& output);
+
+/// @throws Error (usage) for an array that no image of OME-Zarr is: of other than two to five axes,
+/// or with samples of colour.
+void check_ome_array(const OutputDataset& output);
+
+/// The names of an image's axes. Those that OME-Zarr cannot have in their order are tczyx, from the
+/// last on.
+std::vector<std::string> ome_axis_names(const OutputDataset& output);
+
+/// The zarr.json of a group with an image of one level, which is the array `path`.
+std::string ome_group_text(const OutputDataset& output, const std::string& path);
+
+/// What the array alone, or the group, does not say of the axes.
+std::vector<std::string> left_out_of_array(const OutputDataset& output);
+std::vector<std::string> left_out_of_ome(const OutputDataset& output);
+
+} // namespace runner

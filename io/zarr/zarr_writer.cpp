@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/zarr/zarr_writer.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "base/json.hpp"
+#include "base/rounding.hpp"
+#include "base/sizes.hpp"
+#include "io/filters/packer.hpp"
+#include "io/filters/unpacker.hpp"
+#include "io/rows/chunk_grid.hpp"
+#include "io/rows/file_elements.hpp"
+#include "io/zarr/ome_group.hpp"
+#include "io/zarr/zarr_array.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace runner {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+constexpr std::int64_t wanted_chunk_bytes = MiB;
+constexpr std::int64_t wanted_shard_bytes = 256 * MiB;
+constexpr std::int64_t most_blosc_bytes = 2 * GiB - 17; // and a header, in a number of 31 bits
+
+/// The place of level 0 in a group.
+constexpr const char* level_0 = "0/";
+
+std::string prefix_of(ZarrFlavour flavour) { return flavour == ZarrFlavour::ome ? level_0 : ""; }
+
+/// How many steps cover each axis.
+Extents counts_along(const Extents& shape, const Extents& step) {
+    Extents counts;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        counts.push_back(ceil_divide(shape[axis], step[axis]));
+    }
+    return counts;
+}
+
+/// The coordinates of number `index` in a box of these counts, the last axis fastest.
+Extents coordinates(std::int64_t index, const Extents& counts) {
+    Extents at(counts.size());
+    for (std::size_t axis = counts.size(); axis-- > 0;) {
+        at[axis] = index % counts[axis];
+        index /= counts[axis];
+    }
+    return at;
+}
+
+/// Doubles an extent as long as the bytes are within the wanted ones and the axis is longer.
+void grow(std::int64_t& extent, std::int64_t axis, std::int64_t most, std::int64_t& bytes) {
+    while (extent < axis && extent < most && 2 * bytes <= wanted_chunk_bytes) {
+        extent *= 2;
+        bytes *= 2;
+    }
+}
+
+Json little_endian_bytes() {
+    return {{"name", "bytes"}, {"configuration", Json{{"endian", "little"}}}};
+}
+
+/// The codecs of a chunk.
+Json chunk_codecs(const OutputDataset& output) {
+    const OutputLayout& layout = output.layout;
+    Json codecs = Json::array();
+    codecs.push_back(little_endian_bytes());
+    switch (layout.compression) {
+    case Compression::zstd:
+        codecs.push_back({{"name", "zstd"},
+                          {"configuration", Json{{"level", layout.level}, {"checksum", false}}}});
+        break;
+    case Compression::gzip:
+        codecs.push_back({{"name", "gzip"}, {"configuration", Json{{"level", layout.level}}}});
+        break;
+    case Compression::blosc_lz4:
+    case Compression::blosc_zstd:
+        codecs.push_back(
+            {{"name", "blosc"},
+             {"configuration",
+              Json{{"cname", layout.compression == Compression::blosc_lz4 ? "lz4" : "zstd"},
+                   {"clevel", layout.level},
+                   {"shuffle", layout.shuffle ? "shuffle" : "noshuffle"},
+                   {"typesize", size_of(output.array.type)},
+                   {"blocksize", static_cast<std::int64_t>(blosc_block_bytes)}}}});
+        break;
+    default: break;
+    }
+    return codecs;
+}
+
+bool is_sharded(const OutputDataset& output) {
+    return zarr_shard(output.array, output.layout) !=
+           ChunkGrid(output.array, output.layout).chunk();
+}
+
+Json array_codecs(const OutputDataset& output) {
+    if (!is_sharded(output)) {
+        return chunk_codecs(output);
+    }
+    Json index = Json::array();
+    index.push_back(little_endian_bytes());
+    index.push_back({{"name", "crc32c"}});
+    Json codecs = Json::array();
+    codecs.push_back(
+        {{"name", "sharding_indexed"},
+         {"configuration", Json{{"chunk_shape", ChunkGrid(output.array, output.layout).chunk()},
+                                {"codecs", chunk_codecs(output)},
+                                {"index_codecs", std::move(index)},
+                                {"index_location", "end"}}}});
+    return codecs;
+}
+
+std::string data_type_of(const ArrayInfo& array) {
+    return is_float16(array) ? float16_text : std::string(name_of(array.type));
+}
+
+std::string array_text(const OutputDataset& output, const std::vector<std::string>& names) {
+    Json json{
+        {"zarr_format", 3},
+        {"node_type", "array"},
+        {"shape", output.array.shape},
+        {"data_type", data_type_of(output.array)},
+        {"chunk_grid",
+         Json{{"name", "regular"},
+              {"configuration", Json{{"chunk_shape", zarr_shard(output.array, output.layout)}}}}},
+        {"chunk_key_encoding",
+         Json{{"name", "default"}, {"configuration", Json{{"separator", "/"}}}}},
+        {"fill_value", 0},
+        {"codecs", array_codecs(output)},
+        {"attributes", Json::object()}};
+    if (!names.empty()) {
+        json["dimension_names"] = names;
+    }
+    return json.lines(2, 80) + "\n";
+}
+
+void add_number(std::vector<std::byte>& bytes, std::uint64_t number, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) {
+        bytes.push_back(static_cast<std::byte>(number >> 8 * i & 0xffU));
+    }
+}
+
+} // namespace
+
+DataPlace place_zarr(const OutputDataset& output, ZarrFlavour flavour) {
+    if (!is_number(output.array.type) && !is_float16(output.array)) {
+        throw Error(ExitCode::usage, {"cannot make a Zarr array", type_text(output.array),
+                                      "its elements are integers or floating-point numbers",
+                                      "End the output's name in .h5"});
+    }
+    if (flavour == ZarrFlavour::ome) {
+        check_ome_array(output);
+    }
+    if (folder_of(output.layout) != nullptr) {
+        (void)zarr_shard(output.array, output.layout);
+        const std::int64_t chunk = ChunkGrid(output.array, output.layout).chunk_bytes();
+        if (is_blosc(output.layout.compression) && chunk > most_blosc_bytes) {
+            throw Error(ExitCode::usage,
+                        {"cannot store the output in such chunks", "output.chunk",
+                         "a chunk has " + size_text(chunk) + ", and blosc packs less than 2 GiB",
+                         "Give smaller extents"});
+        }
+    }
+    const std::int64_t bytes = byte_count(output.array);
+    return {0, bytes, bytes};
+}
+
+bool is_zarr_compression(Compression compression) {
+    return compression == Compression::zstd || compression == Compression::gzip ||
+           is_blosc(compression);
+}
+
+Extents zarr_chunk(const ArrayInfo& array, const OutputLayout& layout) {
+    if (!layout.chunk.empty()) {
+        return layout.chunk;
+    }
+    std::int64_t bytes = size_of(array.type);
+    Extents chunk(array.shape.size(), 1);
+    const std::size_t last = chunk.size() - 1;
+    const std::int64_t all = wanted_chunk_bytes / bytes;
+    std::int64_t side = all; // of one axis alone
+    if (last > 0) {
+        side = 1;
+        while (4 * side * side <= all) {
+            side *= 2;
+        }
+        grow(chunk[last - 1], array.shape[last - 1], side, bytes);
+    }
+    grow(chunk[last], array.shape[last], last > 0 ? all / side : all, bytes);
+    for (std::size_t axis = last; axis-- > 0;) {
+        grow(chunk[axis], array.shape[axis], all, bytes);
+    }
+    for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+        chunk[axis] = std::min(chunk[axis], array.shape[axis]);
+    }
+    return chunk;
+}
+
+Extents zarr_shard(const ArrayInfo& array, const OutputLayout& layout) {
+    const ChunkGrid grid(array, layout);
+    Extents shard = grid.chunk();
+    const Extents most = counts_along(array.shape, grid.chunk());
+    if (!layout.shard.empty()) {
+        const Extents chunk = zarr_chunk(array, layout);
+        for (std::size_t axis = 0; axis < shard.size(); ++axis) {
+            if (layout.shard.size() != shard.size() || layout.shard[axis] < 1 ||
+                layout.shard[axis] % chunk[axis] != 0) {
+                throw Error(ExitCode::usage,
+                            {"cannot store the output in such shards",
+                             "output.shard = " + shape_text(layout.shard),
+                             "chunks are " + shape_text(chunk) + ", and a shard is whole chunks",
+                             "Give multiples of the chunk's extents, one for each axis"});
+            }
+            shard[axis] *= std::min(layout.shard[axis] / chunk[axis], most[axis]);
+        }
+        return shard;
+    }
+    std::int64_t bytes = grid.chunk_bytes();
+    for (std::size_t axis = shard.size(); axis-- > 0 && bytes < wanted_shard_bytes;) {
+        const std::int64_t count = std::min(most[axis], ceil_divide(wanted_shard_bytes, bytes));
+        shard[axis] *= count;
+        bytes *= count;
+    }
+    return shard;
+}
+
+std::int64_t zarr_files(const OutputDataset& output) {
+    return checked_product(
+        counts_along(output.array.shape, zarr_shard(output.array, output.layout)));
+}
+
+FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlavour flavour) {
+    const ChunkGrid grid(output.array, output.layout);
+    const Extents& shape = output.array.shape;
+    const Extents shard = zarr_shard(output.array, output.layout);
+    const Extents place = coordinates(index, counts_along(shape, shard));
+    FileOfChunks file;
+    file.name = prefix_of(flavour) + "c";
+    for (const std::int64_t number : place) {
+        file.name += "/" + std::to_string(number);
+    }
+    const Extents within = counts_along(shard, grid.chunk());
+    for (std::int64_t i = 0; i < checked_product(within); ++i) {
+        Extents element = coordinates(i, within);
+        bool is_beyond = false;
+        for (std::size_t axis = 0; axis < element.size(); ++axis) {
+            element[axis] = place[axis] * shard[axis] + element[axis] * grid.chunk()[axis];
+            is_beyond = is_beyond || element[axis] >= shape[axis];
+        }
+        file.chunks.push_back(is_beyond ? -1 : grid.chunk_at(element));
+    }
+    return file;
+}
+
+std::vector<std::byte> zarr_tail(const OutputDataset& output, const FileOfChunks& file,
+                                 std::span<const std::int64_t> sizes) {
+    if (!is_sharded(output)) {
+        return {};
+    }
+    constexpr std::uint64_t none = ~std::uint64_t{0};
+    std::vector<std::byte> index;
+    std::uint64_t at = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const bool is_there = file.chunks[i] >= 0;
+        const auto bytes = static_cast<std::uint64_t>(sizes[i]);
+        add_number(index, is_there ? at : none, sizeof(at));
+        add_number(index, is_there ? bytes : none, sizeof(bytes));
+        at += bytes;
+    }
+    const std::uint32_t sum = crc32c(index);
+    add_number(index, sum, sizeof(sum));
+    return index;
+}
+
+std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset& output,
+                                                            ZarrFlavour flavour) {
+    if (flavour == ZarrFlavour::array) {
+        return {{zarr_json, array_text(output, dimension_names(output))}};
+    }
+    return {{std::string(level_0) + zarr_json, array_text(output, ome_axis_names(output))},
+            {zarr_json, ome_group_text(output, "0")}};
+}
+
+bool is_zarr_name(const std::string& name) {
+    for (std::size_t at = 0; at <= name.size();) {
+        const std::size_t end = std::min(name.find('/', at), name.size());
+        const std::string part = name.substr(at, end - at);
+        const bool is_number = part.find_first_not_of("0123456789") == std::string::npos;
+        if (part != "c" && part != zarr_json && (part.empty() || !is_number)) {
+            return false;
+        }
+        at = end + 1;
+    }
+    return true;
+}
+
+std::vector<std::string> left_out_of_zarr(const OutputDataset& output, ZarrFlavour flavour) {
+    return flavour == ZarrFlavour::ome ? left_out_of_ome(output) : left_out_of_array(output);
+}
+
+} // namespace runner
