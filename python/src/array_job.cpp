@@ -97,6 +97,7 @@ class ArrayJob {
         for (bool over = false; !over;) {
             over = is_over();
             if (raised) {
+                job_.drop(); // a pass may begin after the last look
                 continue;
             }
             try {
@@ -111,6 +112,7 @@ class ArrayJob {
             } catch (...) {
                 raised = std::current_exception();
                 stop.ask_to_drop("an exception");
+                job_.drop();
             }
         }
         return raised;

@@ -114,8 +114,8 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
     const RunContext context{prepared, ranks, beginning, open, stop};
     const std::unique_ptr<EngineRun> engine = engine_of(*prepared.job).start(*plan, context);
     engine->exchange();
-    show(engine.get());
-    const auto hide = [this](const EngineRun* /*engine*/) { show(nullptr); };
+    show(engine.get(), &open.progress.in_flight);
+    const auto hide = [this](const EngineRun* /*engine*/) { show(nullptr, nullptr); };
     const std::unique_ptr<const EngineRun, decltype(hide)> shown(engine.get(), hide);
     const auto make = [&] {
         return make_queue(binding.backend, binding.device.index, binding.limits.cores,
@@ -125,11 +125,19 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
     return !engine->agree_on_stop();
 }
 
-void MemoryJob::show(const EngineRun* engine) {
+void MemoryJob::show(const EngineRun* engine, InFlight* in_flight) {
     const Progress last = progress();
     const std::lock_guard lock(mutex_);
     last_ = last;
     engine_ = engine;
+    in_flight_ = in_flight;
+}
+
+void MemoryJob::drop() {
+    const std::lock_guard lock(mutex_);
+    if (in_flight_ != nullptr) {
+        in_flight_->drop();
+    }
 }
 
 MemoryJob::Progress MemoryJob::progress() const {

@@ -50,6 +50,9 @@ class MemoryJob {
     bool run(const std::byte* input, std::span<std::byte* const> outputs, const Place& place,
              Stop& stop);
 
+    /// Drops what run() has in flight now, for a run that is asked to stop; from any thread.
+    void drop();
+
     /// How far run() is, or was at its end; from any thread.
     struct Progress {
         std::int64_t done = 0;
@@ -60,14 +63,15 @@ class MemoryJob {
   private:
     bool run_pass(const JobPass& pass, const std::byte* input, std::span<const MemoryField> fields,
                   const Place& place, Stop& stop);
-    void show(const EngineRun* engine);
+    void show(const EngineRun* engine, InFlight* in_flight);
 
     DatasetInfo input_;
     std::vector<NamedArray> arrays_;
     std::vector<JobPass> passes_;
     std::vector<ArrayInfo> outputs_;
-    mutable std::mutex mutex_; ///< of all that progress() reads
+    mutable std::mutex mutex_; ///< of all that progress() and drop() read
     const EngineRun* engine_ = nullptr;
+    InFlight* in_flight_ = nullptr;
     std::size_t passes_done_ = 0;
     Progress last_;
 };

@@ -4,7 +4,9 @@
 #include "base/error.hpp"
 
 #include <cstring>
+#include <future>
 #include <numeric>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -72,6 +74,30 @@ TEST(MemoryJob, EvolvesWithoutAJournal) {
         EXPECT_EQ(std::count(begin, begin + 1200, 2), 300) << frame;
         EXPECT_LT(std::count(begin, begin + 300, 2), 300) << frame;
     }
+}
+
+/// One chunk that would take minutes: what it has begun is not finished.
+TEST(MemoryJob, DropsWhatIsInFlight) {
+    MemoryJob job(job_text("kind = \"match\"", "chunk_rows = 1000000\n") +
+                      "[match]\npatch = [3, 3, 3]\nwindow = [3, 31, 31]\ncount = 4\n",
+                  "job", {ElementType::float32, {64, 128, 128}}, {});
+    std::vector<float> input(64 * 128 * 128);
+    std::iota(input.begin(), input.end(), 0.0F);
+    std::vector<std::vector<std::byte>> outputs;
+    std::vector<std::byte*> to;
+    for (const ArrayInfo& each : job.outputs()) {
+        to.push_back(outputs.emplace_back(static_cast<std::size_t>(byte_count(each))).data());
+    }
+    Stop stop({});
+    std::future<bool> whole =
+        std::async(std::launch::async, [&] { return job.run(bytes(input), to, on_cpu, stop); });
+    while (job.progress().total == 0) {
+        std::this_thread::yield(); // the engine has not begun
+    }
+    stop.ask_to_drop("the test");
+    job.drop();
+    EXPECT_FALSE(whole.get());
+    EXPECT_LT(job.progress().done, job.progress().total);
 }
 
 /// index, distance and count of patches of one voxel in a row of four: by hand.
