@@ -359,6 +359,22 @@ std::string inspect_text(FileAccess& files, const std::string& file, const std::
     return text;
 }
 
+namespace {
+
+/// The dataset that is read where none is named; nothing where one must be.
+std::optional<std::string> default_dataset(FileAccess& files, const std::string& file) {
+    try {
+        return files.layout(file, "").dataset;
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
 std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
     if (!dataset.empty()) {
         const FileContent content = files.content(file, dataset);
@@ -371,6 +387,9 @@ std::string inspect_json(FileAccess& files, const std::string& file, const std::
     json["format"] = content.format;
     json["bytes"] = content.bytes;
     json["attributes"] = attributes_json(content.attributes);
+    if (const std::optional<std::string> usual = default_dataset(files, file)) {
+        json["default"] = *usual;
+    }
     json["datasets"] = Json::array();
     for (std::size_t i = 0; i < readings.size(); ++i) {
         json["datasets"].push_back(dataset_json(content.datasets[i], readings[i]));

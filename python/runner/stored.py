@@ -23,8 +23,10 @@ class Stored:
     dtype : numpy.dtype
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype,
+                 frame_axes: int = 2) -> None:
         self._name, self.shape, self.dtype = name, shape, dtype
+        self._frame_axes = frame_axes
 
     @property
     def ndim(self) -> int:
@@ -50,7 +52,7 @@ class Stored:
         """The elements, as numpy indexes an array."""
         whole = index if isinstance(index, tuple) else (index,)
         first, rest = whole[0] if whole else slice(None), whole[1:]
-        if self.ndim < 3 or self.size == 0 or first is Ellipsis or first is None:
+        if self.ndim <= self._frame_axes or self.size == 0 or first is Ellipsis or first is None:
             return self._read(None)[index]
         if isinstance(first, slice):
             start, stop, step = first.indices(self.shape[0])
@@ -72,7 +74,7 @@ class Stored:
         shape = self.shape if rows is None else (rows[1] - rows[0], *self.shape[1:])
         with tempfile.TemporaryDirectory(prefix="runner-") as folder:
             made = os.path.join(folder, "a.npy")
-            frames = math.prod(self.shape[1:-2]) if self.ndim > 2 else 1
+            frames = math.prod(self.shape[1:-self._frame_axes])
             part = [] if rows is None else ["--frames", f"{rows[0] * frames}:{rows[1] * frames}"]
             _program("convert", self._name, made, *part)
             return np.load(made).reshape(shape)
@@ -86,7 +88,7 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
     file : path
         HDF5, .npy, TIFF, PNG, NIfTI-1, MRC, Zarr or .sand.
     dataset : str, optional
-        Of an HDF5 file; by default its only one.
+        Of an HDF5 file; by default the one that a job reads, see docs/inputs.md.
 
     Raises
     ------
@@ -95,12 +97,14 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
     name = os.fspath(file) + (f":{dataset}" if dataset is not None else "")
     found = json.loads(_program("inspect", name, "--json"))
     datasets = found.get("datasets", [found])
-    if len(datasets) != 1:
+    chosen = [each for each in datasets if each.get("path") == found.get("default")] or datasets
+    if len(chosen) != 1:
         names = ", ".join(each["path"] for each in datasets)
         raise ValueError(f"{name} has {len(datasets)} datasets; name one of {names or 'none'}")
-    only = datasets[0]
+    only = chosen[0]
     full = f"{os.fspath(file)}:{only['path']}" if "datasets" in found and "path" in only else name
-    return Stored(full, tuple(only["shape"]), np.dtype(only["type"]))
+    colour = [axis["name"] for axis in only.get("axes", [])][-1:] == ["s"]
+    return Stored(full, tuple(only["shape"]), np.dtype(only["type"]), 3 if colour else 2)
 
 
 def _program(*arguments: str) -> str:

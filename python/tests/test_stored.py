@@ -44,6 +44,28 @@ def test_other_formats(files):
     np.testing.assert_array_equal(stored[2:6], x[2:6, 0])
 
 
+def test_colour(tmp_path):
+    """Samples of colour belong to a frame."""
+    x = np.random.default_rng(3).integers(0, 256, (4, 9, 11, 3), dtype="u1")
+    for name, array, attribute in [("one", x[0], "rgb-image"), ("several", x, "rgb-image"), ("none", x, "image")]:
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file["x"] = array
+            file["x"].attrs["interpretation"] = attribute
+        stored = runner.read(tmp_path / f"{name}.h5")
+        for index in (0, -1, slice(1, 3), slice(None, None, -2), (slice(None), 2), (1, 2), (..., 1), [1, 0]):
+            np.testing.assert_array_equal(stored[index], array[index])
+
+
+def test_the_output_of_a_job(files, tmp_path):
+    """Which has datasets of the program beside its own."""
+    folder, x = files
+    (tmp_path / "job.toml").write_text(
+        f'kind = "transpose"\n[input]\nfile = "{folder}/a.h5"\ndataset = "/flat"\n[output]\n'
+        f'file = "{tmp_path}/out.h5"\n[run]\nbackend = "cpu"\n[transpose]\npermutation = [1, 0]\n')
+    runner.run(tmp_path / "job.toml")
+    np.testing.assert_array_equal(runner.read(tmp_path / "out.h5"), x[0, 0].T)
+
+
 def test_errors(files):
     folder, _ = files
     with pytest.raises(ValueError, match="/flat"):
