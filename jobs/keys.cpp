@@ -72,30 +72,45 @@ Form<double> number_from_zero_form() {
     return form;
 }
 
+namespace {
+
+/// The extents as they are written; one number is for y and x.
+std::optional<std::vector<std::int64_t>> written_extents(TableReader& table,
+                                                         const std::string& key) {
+    if (std::holds_alternative<std::int64_t>(table.value(key)->data)) {
+        const std::optional<std::int64_t> one = table.integer(key, 1);
+        return one ? std::optional(std::vector<std::int64_t>(2, *one)) : std::nullopt;
+    }
+    return table.integers(key, 1);
+}
+
+} // namespace
+
 Form<Extents3> extents_form(
     std::string range,
     std::function<std::string(const Extents3&, std::span<const std::int64_t> written)> check) {
-    return {"integers", std::move(range), "Sequence[int]",
-            [check = std::move(check)](TableReader& table,
-                                       const std::string& key) -> std::optional<Extents3> {
-                const std::optional<std::vector<std::int64_t>> written = table.integers(key, 1);
-                if (!written) {
-                    return std::nullopt;
-                }
-                if (written->size() != 2 && written->size() != 3) {
-                    table.complain(key, "expected [z, y, x] or [y, x], got " +
-                                            std::to_string(written->size()) + " numbers");
-                    return std::nullopt;
-                }
-                Extents3 extents = {1, 1, 1};
-                std::copy(written->rbegin(), written->rend(), extents.rbegin());
-                if (const std::string wrong = check(extents, *written); !wrong.empty()) {
-                    table.complain(key, wrong);
-                    return std::nullopt;
-                }
-                return extents;
-            },
-            [](const Extents3& value) { return toml_text(std::span<const std::int64_t>(value)); }};
+    return {
+        "integers", std::move(range), "int | Sequence[int]",
+        [check = std::move(check)](TableReader& table,
+                                   const std::string& key) -> std::optional<Extents3> {
+            const std::optional<std::vector<std::int64_t>> written = written_extents(table, key);
+            if (!written) {
+                return std::nullopt;
+            }
+            if (written->size() != 2 && written->size() != 3) {
+                table.complain(key, "expected [z, y, x], [y, x] or one number for y and x, got " +
+                                        std::to_string(written->size()) + " numbers");
+                return std::nullopt;
+            }
+            Extents3 extents = {1, 1, 1};
+            std::copy(written->rbegin(), written->rend(), extents.rbegin());
+            if (const std::string wrong = check(extents, *written); !wrong.empty()) {
+                table.complain(key, wrong);
+                return std::nullopt;
+            }
+            return extents;
+        },
+        [](const Extents3& value) { return toml_text(std::span<const std::int64_t>(value)); }};
 }
 
 Form<std::size_t> word_form(const std::vector<std::string>& words) {

@@ -38,8 +38,8 @@ Form<std::int64_t> integer_form(std::int64_t least = std::numeric_limits<std::in
 Form<double> number_form();
 /// A finite number that is not below 0.
 Form<double> number_from_zero_form();
-/// Extents along z, y and x: three integers ≥ 1, or two, which have 1 before them. `check`: what is
-/// wrong with extents, given as they are written, or nothing.
+/// Extents along z, y and x: three integers ≥ 1, two, which have 1 before them, or one for y and x.
+/// `check`: what is wrong with extents, given as they are written, or nothing.
 using Extents3 = std::array<std::int64_t, 3>;
 Form<Extents3> extents_form(
     std::string range,

@@ -17,7 +17,7 @@ __all__ = ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "
            "stripes", "transpose"]
 
 
-def bin(x: Any, factors: Sequence[int], *, value: Literal["mean", "sum"] | None = None,
+def bin(x: Any, factors: int | Sequence[int], *, value: Literal["mean", "sum"] | None = None,
         edge: Literal["drop", "partial"] | None = None, **options: Unpack[Options]) -> Any:
     """Means or sums of blocks.
 
@@ -25,7 +25,7 @@ def bin(x: Any, factors: Sequence[int], *, value: Literal["mean", "sum"] | None 
     ----------
     x : array
         Array of at least two axes; leading axes count images or volumes.
-    factors : Sequence[int]
+    factors : int | Sequence[int]
         Extents of a block, ``[z, y, x]`` or ``[y, x]``; each from 1 to 65536.
     value : Literal["mean", "sum"], default ``"mean"``
         ``mean`` or ``sum``: what a block becomes.
@@ -263,7 +263,7 @@ def match(x: Any, *, patch: Sequence[int] | None = None, window: Sequence[int] |
     return index_made, distance_made, count_made
 
 
-def median(x: Any, size: Sequence[int], *,
+def median(x: Any, size: int | Sequence[int], *,
            boundary: Literal["constant", "nearest", "reflect", "mirror", "wrap"] | None = None,
            fill: float | None = None, difference: float | None = None,
            **options: Unpack[Options]) -> Any:
@@ -273,7 +273,7 @@ def median(x: Any, size: Sequence[int], *,
     ----------
     x : array
         Array of at least two axes; leading axes count images.
-    size : Sequence[int]
+    size : int | Sequence[int]
         The window, ``[z, y, x]`` or ``[y, x]``; each odd, from 1 to 9, and at most 343 elements.
     boundary : Literal["constant", "nearest", "reflect", "mirror", "wrap"], default ``"reflect"``
         ``constant``, ``nearest``, ``reflect``, ``mirror`` or ``wrap``: what lies beyond the border.

@@ -112,15 +112,20 @@ TEST(Keys, EveryWrongKeyIsReported) {
                                           {"side", of(std::string("lefd"))},
                                           {"size", integers({4})}});
     EXPECT_FALSE(wrong.keys.has_value());
-    EXPECT_EQ(wrong.complaints,
-              (Texts{"toy.count: must be from 1 to 9, got 12",
-                     "toy.is_round: expected a boolean (true or false), got a float",
-                     "toy.side: unknown value \"lefd\"; did you mean \"left\"? Possible: left, "
-                     "right",
-                     "toy.size: expected [z, y, x] or [y, x], got 1 numbers"}));
+    EXPECT_EQ(
+        wrong.complaints,
+        (Texts{"toy.count: must be from 1 to 9, got 12",
+               "toy.is_round: expected a boolean (true or false), got a float",
+               "toy.side: unknown value \"lefd\"; did you mean \"left\"? Possible: left, "
+               "right",
+               "toy.size: expected [z, y, x], [y, x] or one number for y and x, got 1 numbers"}));
     EXPECT_EQ(
         read(many_list(), {{"count", of(std::int64_t{2})}, {"size", integers({3, 4})}}).complaints,
         (Texts{"toy.size: x must be odd"}));
+    const Outcome<ManyKeys> square =
+        read(many_list(), {{"count", of(std::int64_t{2})}, {"size", of(std::int64_t{5})}});
+    ASSERT_TRUE(square.keys);
+    EXPECT_EQ(square.keys->size, (Extents3{1, 5, 5}));
     EXPECT_EQ(
         read(many_list(), {{"count", of(std::int64_t{1})}, {"side", of(std::string("right"))}})
             .complaints,
