@@ -61,6 +61,10 @@ __all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Pla
            "run", "sand", "stripes", "transpose"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__version__"]
+
+
 def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, float | int]]:
     """The taps of a Gaussian, for :func:`convolve`. The radius is 4 sigma by default.
 

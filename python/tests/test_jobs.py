@@ -1,9 +1,14 @@
 """Job files from Python."""
+import os
+import subprocess
+import sys
+
 import h5py
 import numpy as np
 import pytest
 
 import runner
+from runner.jobs import program
 
 JOB = '''kind = "convolve"
 [input]
@@ -58,3 +63,19 @@ def test_errors(job):
         runner.plan(job.with_name("none.toml"))
     assert error.value.what == "cannot read the job file"
     assert error.value.where.endswith("none.toml")
+
+
+def test_the_program_is_a_module():
+    made = subprocess.run([sys.executable, "-m", "runner", "keys", "median"], capture_output=True, text=True, check=True)
+    direct = subprocess.run([program(), "keys", "median"], capture_output=True, text=True, check=True)
+    assert made.stdout == direct.stdout and "boundary" in made.stdout
+    wrong = subprocess.run([sys.executable, "-m", "runner", "medain"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "did you mean median?" in wrong.stderr
+    gone = subprocess.run([sys.executable, "-m", "runner"], capture_output=True, text=True,
+                          env={**os.environ, "RUNNER_PROGRAM": "/none/runner"})
+    assert gone.returncode == 1 and "cannot start the program (/none/runner)" in gone.stderr
+
+
+def test_names():
+    """What a person sees after `runner.` and a key for completion."""
+    assert {name for name in dir(runner) if not name.startswith("_")} == set(runner.__all__) - {"__version__"}
