@@ -4,7 +4,6 @@
 #include "base/rounding.hpp"
 #include "kernels/elements/invalid.hpp"
 #include "kernels/fill/fill_means.hpp"
-#include "kernels/match/voxels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -95,10 +94,8 @@ void FilledJob::fill_on(Q& queue, const RowBlock& block, const RowBlock& method,
                         const std::byte* in, std::byte* filled, std::byte* scratch) const {
     const std::byte* voxels = in;
     if (converts()) {
-        const std::int64_t count = block.in_rows * volume_.shape[2];
-        voxels_to_float(queue, volume_.type, count, in, reinterpret_cast<float*>(scratch));
-        mark_invalid(queue, {volume_.type, *volume_.invalid, fill_.type, fill_.invalid}, count, in,
-                     scratch);
+        read_voxels(queue, volume_, block.in_rows * volume_.shape[2], in,
+                    reinterpret_cast<float*>(scratch));
         voxels = scratch;
         scratch += float_bytes(block.in_rows);
     }

@@ -5,14 +5,12 @@
 #include "base/format.hpp"
 #include "jobs/match/match_keys.hpp"
 #include "kernels/denoise/noise_level.hpp"
-#include "kernels/elements/invalid.hpp"
 #include "kernels/match/voxels.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace runner {
@@ -24,8 +22,6 @@ enum class CountNoise { no, yes };
 /// Voxels of which the median is looked up in a second pass; of more it is as good as without, and
 /// reading takes its time.
 constexpr std::int64_t most_read_twice = std::int64_t{1} << 27;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class NoiseSurvey : public Survey {
   public:
@@ -50,13 +46,8 @@ class NoiseSurvey : public Survey {
         const auto* voxels = reinterpret_cast<const float*>(in);
         if (volume_.type != ElementType::float32 || volume_.invalid) {
             converted_.resize(static_cast<std::size_t>(rows * volume_.shape[2]));
-            voxels_to_float(queue, volume_.type, std::ssize(converted_), in, converted_.data());
+            read_voxels(queue, volume_, std::ssize(converted_), in, converted_.data());
             voxels = converted_.data();
-        }
-        if (volume_.invalid) {
-            mark_invalid(queue, {volume_.type, *volume_.invalid, ElementType::float32, nan},
-                         std::ssize(converted_), in,
-                         reinterpret_cast<std::byte*>(converted_.data()));
         }
         const HaarLayers layers{first / volume_.shape[1], rows / volume_.shape[1],
                                 first / volume_.shape[1], rows / volume_.shape[1]};

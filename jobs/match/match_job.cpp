@@ -4,12 +4,9 @@
 #include "base/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/writers/output_fields.hpp"
-#include "kernels/elements/invalid.hpp"
 #include "kernels/match/match.hpp"
-#include "kernels/match/voxels.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -143,16 +140,9 @@ void MatchJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std
         [&](auto& backend) {
             const auto* voxels = reinterpret_cast<const float*>(in);
             if (memory.volume != nullptr) {
-                voxels_to_float(backend, volume_.type, held.in_layers * volume_.layer_voxels(), in,
-                                memory.volume);
-                if (volume_.invalid) {
-                    // Distances of patches with NaN are NaN, which is within no threshold.
-                    mark_invalid(backend,
-                                 {volume_.type, *volume_.invalid, ElementType::float32,
-                                  std::numeric_limits<double>::quiet_NaN()},
-                                 held.in_layers * volume_.layer_voxels(), in,
-                                 reinterpret_cast<std::byte*>(memory.volume));
-                }
+                // Distances of patches with NaN are NaN, which is within no threshold.
+                read_voxels(backend, volume_, held.in_layers * volume_.layer_voxels(), in,
+                            memory.volume);
                 voxels = memory.volume;
             }
             voxels += (layers.in_first - held.in_first) * volume_.layer_voxels();

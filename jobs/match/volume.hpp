@@ -3,12 +3,15 @@
 
 #include "jobs/job.hpp"
 #include "jobs/kind.hpp"
+#include "kernels/elements/invalid.hpp"
 #include "kernels/match/match.hpp"
+#include "kernels/match/voxels.hpp"
 #include "kernels/queue/queue.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +50,20 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
 /// @throws Error (input) for the first that is not finite as float32, with its position.
 float checked_magnitude(const Volume& volume, std::int64_t first, std::int64_t rows,
                         const std::byte* in);
+
+/// out = so many voxels of the volume as float32, invalid ones as NaN. Device memory; the CUDA form
+/// returns before the work is done.
+template <class Q>
+void read_voxels(Q& queue, const Volume& volume, std::int64_t voxels, const std::byte* in,
+                 float* out) {
+    voxels_to_float(queue, volume.type, voxels, in, out);
+    if (volume.invalid) {
+        mark_invalid(queue,
+                     {volume.type, *volume.invalid, ElementType::float32,
+                      std::numeric_limits<double>::quiet_NaN()},
+                     voxels, in, reinterpret_cast<std::byte*>(out));
+    }
+}
 
 /// Memory cut into pieces one after the other, each aligned to 256 bytes. Counted with no memory,
 /// then handed out by the same calls.

@@ -8,6 +8,15 @@
 
 namespace runner {
 
+/// The two arrays that the scratch has, a number for each element of the input buffer.
+struct CubeRadii {
+    std::int32_t* of_x = nullptr;
+    std::int32_t* of_y = nullptr;
+
+    CubeRadii(std::byte* scratch, std::int64_t elements)
+        : of_x(reinterpret_cast<std::int32_t*>(scratch)), of_y(of_x + elements) {}
+};
+
 /// A call of fill_means() as host and device see it. Rows count within the input buffer.
 ///
 /// The radius of the smallest cube about an element that has a valid one is the least, over these,
@@ -46,7 +55,59 @@ template <class T> struct CubeView {
                         (fill.in_first + row) / fill.rows, fill.layers, fill.reach[0]);
     }
 
+    struct Sum {
+        double of = 0;
+        std::int64_t count = 0;
+    };
+
+    /// The valid elements of the cube of radius `r`, in z, y, x order, where no smaller one has
+    /// any: they are on its surface. Layers and lines without one are left out.
+    constexpr Sum surface(const T* in, const CubeRadii& radii, std::int64_t row, std::int64_t x,
+                          std::int64_t r) const {
+        Sum sum;
+        const std::int64_t layer = (fill.in_first + row) / fill.rows;
+        const Range z = around(layer, fill.layers, r, fill.reach[0]);
+        const Range y = around(row % fill.rows, fill.rows, r, fill.reach[1]);
+        for (std::int64_t dz = z.first; dz <= z.last; ++dz) {
+            const std::int64_t middle = row + dz * fill.rows;
+            if (radii.of_y[middle * fill.columns + x] > r) {
+                continue;
+            }
+            for (std::int64_t dy = y.first; dy <= y.last; ++dy) {
+                const std::int64_t line = (middle + dy) * fill.columns;
+                if (radii.of_x[line + x] <= r) {
+                    const bool is_face = dz == -r || dz == r || dy == -r || dy == r;
+                    add_line(in + line, x, r, is_face ? 1 : 2 * r, sum);
+                }
+            }
+        }
+        return sum;
+    }
+
   private:
+    /// Steps from a place that stay within reach and the array.
+    struct Range {
+        std::int64_t first;
+        std::int64_t last;
+    };
+    static constexpr Range around(std::int64_t i, std::int64_t count, std::int64_t r,
+                                  std::int64_t reach) {
+        const std::int64_t far = r < reach ? r : reach;
+        return {i < far ? -i : -far, count - 1 - i < far ? count - 1 - i : far};
+    }
+
+    /// Elements x − r, x − r + step … x + r of a line.
+    constexpr void add_line(const T* line, std::int64_t x, std::int64_t r, std::int64_t step,
+                            Sum& sum) const {
+        const std::int64_t far = r < fill.reach[2] ? r : fill.reach[2];
+        for (std::int64_t at = x - far; at <= x + far; at += step) {
+            if (at >= 0 && at < fill.columns && !fill.is_invalid(line[at])) {
+                sum.of += static_cast<double>(line[at]);
+                ++sum.count;
+            }
+        }
+    }
+
     /// The least of max(d, what is d places away), from place `i` of `count`, `stride` apart.
     static constexpr std::int32_t least_of(const std::int32_t* at, std::int64_t stride,
                                            std::int64_t i, std::int64_t count, std::int64_t reach) {
@@ -60,15 +121,6 @@ template <class T> struct CubeView {
         }
         return least;
     }
-};
-
-/// The two arrays that the scratch has, a number for each element of the input buffer.
-struct CubeRadii {
-    std::int32_t* of_x = nullptr;
-    std::int32_t* of_y = nullptr;
-
-    CubeRadii(std::byte* scratch, std::int64_t elements)
-        : of_x(reinterpret_cast<std::int32_t*>(scratch)), of_y(of_x + elements) {}
 };
 
 } // namespace runner

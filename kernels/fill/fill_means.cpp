@@ -54,9 +54,8 @@ void fill_means(CpuQueue& queue, const Fill& fill, const RowBlock& block, const 
                 const std::int32_t radius = view.along_z(radii.of_y, before + row, x);
                 made = view.fill.rest;
                 if (radius != view.none) {
-                    const auto around =
-                        view.fill.look_at(from, block.out_first + row, x, 0, radius);
-                    made = converted<T>(around.sum / static_cast<double>(around.count));
+                    const auto sum = view.surface(from, radii, before + row, x, radius);
+                    made = converted<T>(sum.of / static_cast<double>(sum.count));
                 }
             }
         });

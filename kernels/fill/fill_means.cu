@@ -41,19 +41,17 @@ __global__ void __launch_bounds__(cube_threads)
 
 template <class T>
 __global__ void __launch_bounds__(cube_threads)
-    fill_means_kernel(CubeView<T> view, std::int64_t count, const T* in, const std::int32_t* of_y,
-                      T* out) {
+    fill_means_kernel(CubeView<T> view, std::int64_t count, const T* in, CubeRadii radii, T* out) {
     const std::int64_t columns = view.fill.columns;
     const std::int64_t before = view.fill.out_first - view.fill.in_first;
     for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
         T element = in[(before + row) * columns + x];
         if (view.fill.is_invalid(element)) {
-            const std::int32_t radius = view.along_z(of_y, before + row, x);
+            const std::int32_t radius = view.along_z(radii.of_y, before + row, x);
             element = view.fill.rest;
             if (radius != CubeView<T>::none) {
-                const auto around = view.fill.look_at(in, view.fill.out_first + row, x, 0, radius);
-                element = converted_on_device<T>(
-                    __ddiv_rn(around.sum, static_cast<double>(around.count)));
+                const auto sum = view.surface(in, radii, before + row, x, radius);
+                element = converted_on_device<T>(__ddiv_rn(sum.of, static_cast<double>(sum.count)));
             }
         }
         out[row * columns + x] = element;
@@ -77,8 +75,8 @@ void fill_means(CudaQueue& queue, const Fill& fill, const RowBlock& block, const
         launch(queue, strided_shape(count), along_x_kernel<T>, view, count, from, radii.of_x);
         launch(queue, strided_shape(count), along_y_kernel<T>, view, count,
                static_cast<const std::int32_t*>(radii.of_x), radii.of_y);
-        launch(queue, strided_shape(made), fill_means_kernel<T>, view, made, from,
-               static_cast<const std::int32_t*>(radii.of_y), reinterpret_cast<T*>(out));
+        launch(queue, strided_shape(made), fill_means_kernel<T>, view, made, from, radii,
+               reinterpret_cast<T*>(out));
     });
 }
 

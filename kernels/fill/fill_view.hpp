@@ -59,14 +59,6 @@ template <class T> struct FillView {
         return around;
     }
 
-    /// The valid elements of the cube of radius `r`, where no smaller one has any.
-    constexpr Around look_at(const T* frame, std::int64_t row, std::int64_t x, std::int64_t channel,
-                             std::int64_t r) const {
-        Around around;
-        add_shell(frame, row, x, channel, r, around);
-        return around;
-    }
-
   private:
     static constexpr std::int64_t most(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
     static constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
