@@ -7,6 +7,7 @@
 #include "kernels/median/median.hpp"
 #include "kernels/queue/launch.cuh"
 #include "kernels/rescale/rescale.hpp"
+#include "kernels/stripes/stripes.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -68,17 +69,28 @@ class Bench {
             corrects(ElementType::uint16, takes_log);
             corrects(ElementType::float32, takes_log);
         }
+        for (const std::int64_t angles : {1500, 4001}) {
+            stripes(ElementType::uint16, angles, Stripes::Method::sort);
+            stripes(ElementType::float32, angles, Stripes::Method::sort);
+        }
+        stripes(ElementType::float32, 1500, Stripes::Method::all);
     }
 
   private:
     template <class Work> void line(const std::string& name, std::int64_t bytes, const Work& work) {
+        line(name, bytes, side_ * side_, work);
+    }
+
+    template <class Work>
+    void line(const std::string& name, std::int64_t bytes, std::int64_t elements,
+              const Work& work) {
         const Times copies = time(queue_, samples_, 4, [&] {
             copy_on_device(queue_, out_.data(), in_.data(), bytes / 2);
         });
         const Times times = time(queue_, samples_, 4, work);
         std::printf("%-32s %9.4f ms  %7.1f Gelements/s  share %5.3f  spread %4.1f %%\n",
                     name.c_str(), 1e3 * times.median(),
-                    static_cast<double>(side_ * side_) * 1e-9 / times.median(),
+                    static_cast<double>(elements) * 1e-9 / times.median(),
                     copies.median() / times.median(), 100 * times.spread());
         std::fflush(stdout);
     }
@@ -139,6 +151,23 @@ class Bench {
                          in_.data(), reinterpret_cast<float*>(out_.data()),
                          reinterpret_cast<std::uint64_t*>(raised.data()));
              });
+    }
+
+    /// As many sinograms of 2448 columns as fit.
+    void stripes(ElementType type, std::int64_t angles, Stripes::Method method) {
+        Stripes s;
+        s.type = type;
+        s.rows = angles;
+        s.columns = 2448;
+        s.method = method;
+        s.size = 31;
+        const std::int64_t frames = side_ * side_ / (s.rows * s.columns);
+        const std::int64_t elements = frames * s.rows * s.columns;
+        const Buffer scratch = allocate_device(queue_, stripes_scratch_bytes(s, frames));
+        const std::string name = method == Stripes::Method::sort ? "sort" : "all";
+        line("stripes " + name + " " + std::to_string(angles) + " " + std::string(name_of(type)),
+             2 * elements * size_of(type), elements,
+             [&] { remove_stripes(queue_, s, frames, in_.data(), out_.data(), scratch.data()); });
     }
 
     CudaQueue queue_{0};

@@ -1,4 +1,5 @@
-# Times cupyx.scipy.ndimage.median_filter (mode reflect) beside value_kinds_bench's rows.
+# Times cupyx.scipy.ndimage.median_filter (mode reflect) beside value_kinds_bench's rows, and the
+# sorting of sinograms' columns by cupy, a sinogram at a time, as httomolibgpu does it.
 #   python3 value_kinds_peer.py [SIZE [LAUNCHES]]
 import sys
 
@@ -6,6 +7,15 @@ import cupy
 from cupyx.scipy.ndimage import median_filter
 
 from cupy_times import median_time
+
+
+def sort_stripes(sinogram, size):
+    """Columns sorted along the angle, smoothed across the columns, and put back."""
+    order = cupy.argsort(sinogram, axis=0)
+    smooth = median_filter(cupy.take_along_axis(sinogram, order, axis=0), size=(1, size))
+    made = cupy.empty_like(sinogram)
+    made[order, cupy.arange(sinogram.shape[1])[None, :]] = smooth
+    return made
 
 
 def main():
@@ -24,6 +34,14 @@ def main():
             text = "x".join(map(str, (1,) * (3 - len(size)) + size))
             print(f"{'median ' + text + ' ' + name:32} {median:9.4f} ms  "
                   f"{side * side * 1e-6 / median:7.1f} Gelements/s  spread {100 * spread:4.1f} %",
+                  flush=True)
+    for name in ("uint16", "float32"):
+        for angles in (1500, 4001):
+            shape = (angles, 2448)
+            sinogram = (cupy.random.default_rng(1).random(shape, dtype=cupy.float32) * 60000).astype(name)
+            median, spread = median_time(lambda: sort_stripes(sinogram, 31), launches)
+            print(f"{f'stripes sort {angles} {name}':32} {median:9.4f} ms  "
+                  f"{angles * 2448 * 1e-6 / median:7.1f} Gelements/s  spread {100 * spread:4.1f} %, one sinogram",
                   flush=True)
 
 
