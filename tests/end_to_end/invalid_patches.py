@@ -229,6 +229,24 @@ def test_a_mask_of_the_file_and_a_chain():
     good("verify", "o.h5", "--sample", "3")
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_chain_in_one_pass(method):
+    """Between two other steps that stream, where the halo of the fill is one more of the chain's."""
+    lost = masks()["a third"] | masks()["a plane"]
+    array, invalid = volume("uint16", lost)
+    write_input(array)
+    keys = {**METHODS[method], "sigma": 5.0}
+    write_job("denoise", keys, invalid)
+    right = run(["d"])[0]
+    for ranks, more in [(1, ""), (3, f"chunk_rows = {array.shape[1]}")]:
+        write_job("denoise", keys, invalid, more)
+        head, table = pathlib.Path("j.toml").read_text().replace('kind = "denoise"', "", 1).split("[denoise]")
+        same_values = '[[step]]\nkind = "bin"\nfactors = [1, 1]\n'
+        pathlib.Path("j.toml").write_text(head + same_values + '[[step]]\nkind = "denoise"' + table + same_values)
+        assert "pass 2" not in call("plan", "j.toml").stdout
+        np.testing.assert_array_equal(run(["d"], ranks=ranks)[0], right)
+
+
 def test_what_the_notes_say():
     """The voxels of cubes with an invalid one are not counted, and a warning says what the others are."""
     array, lost = np.random.default_rng(5).normal(0, 3, (4, 8, 8)).astype("f4"), np.zeros((4, 8, 8), bool)
