@@ -155,8 +155,11 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
             top.complain("name", "must not be empty");
         }
     }
+    if (batch) {
+        job.batch = parse_batch(top, job.name);
+    }
     job.input = parse_input(top, first == nullptr ? "" : first->dataset, names);
-    job.output = parse_output(top, job.input, last, names);
+    job.output = parse_output(top, job.input, last, job.batch ? &*job.batch : nullptr);
     job.run = parse_run(top);
     job.sweep = parse_sweep(top);
     if (last != nullptr) {
@@ -175,9 +178,6 @@ void parse_values(const TableEntries& values, JobFile& job, Diagnostics& diagnos
                 static_cast<void>(top.has(key));
             }
         }
-    }
-    if (batch) {
-        job.batch = parse_batch(top, job.name);
     }
     top.finish();
 }

@@ -20,9 +20,10 @@ enum class FileNames { own, batch };
 JobFile::Input parse_input(TableReader& top, std::string_view usual_dataset, FileNames names);
 
 /// `input`: for the dataset's default, and to refuse an output that is the input's file. `kind`
-/// makes the output; null where it is not known.
+/// makes the output; null where it is not known. `batch` names the outputs; null where output.file
+/// does.
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, const Kind* kind,
-                             FileNames names);
+                             const JobFile::Batch* batch);
 
 /// Reports where `key`, which names the file `output` to write, names no regular file, or a format
 /// that is not written, or the input's file, or what it is called until it is complete. `input` may

@@ -18,15 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<Compression> parse_compression(TableReader& table, const WrittenFormat* format) {
+/// As OutputLayout::format; nothing where it is not known before each output has its name.
+using KnownFormat = std::optional<const WrittenFormat*>;
+
+std::optional<Compression> parse_compression(TableReader& table, const KnownFormat& format) {
     constexpr const char* key = "compression";
     const TableValue* value = table.value(key);
     const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(&value->data);
-    if (text != nullptr) {
-        if (const std::optional<std::string> known = name_in_hdf5(*text, format)) {
+    if (text != nullptr && format) {
+        if (const std::optional<std::string> known = name_in_hdf5(*text, *format)) {
             table.complain(key, "unknown value " + quoted_text(*text) + "; did you mean \"" +
                                     *known +
-                                    "\"? HDF5 calls it so. Possible: " + compression_list(format));
+                                    "\"? HDF5 calls it so. Possible: " + compression_list(*format));
             return std::nullopt;
         }
     }
@@ -35,7 +38,7 @@ std::optional<Compression> parse_compression(TableReader& table, const WrittenFo
     return index ? std::optional(static_cast<Compression>(*index)) : std::nullopt;
 }
 
-OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
+OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
     LayoutChoice choice;
     choice.chunk = table.integers("chunk", 1);
     if (choice.chunk) {
@@ -51,14 +54,17 @@ OutputLayout parse_layout(TableReader& table, const WrittenFormat* format) {
     const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
+    if (!format) {
+        return choice.layout(nullptr);
+    }
     const bool is_unknown = table.has("compression") && !choice.compression;
-    for (const LayoutFault& fault : layout_faults(choice, "output.", format)) {
+    for (const LayoutFault& fault : layout_faults(choice, "output.", *format)) {
         // What level and shuffle go with is not known then.
         if (!is_unknown || fault.key == "chunk" || fault.key == "shard") {
             table.complain(fault.key, fault.why);
         }
     }
-    return choice.layout(format);
+    return choice.layout(*format);
 }
 
 /// Refuses the names that the file cannot have beside what runner itself puts there.
@@ -82,31 +88,52 @@ void check_output_dataset(TableReader& table, const std::string& dataset) {
 /// Whether output.dataset is a group, by default the root, and the kind's datasets are in it.
 bool makes_several(const Kind* kind) { return kind != nullptr && !kind->datasets.empty(); }
 
-/// Finds how a file of another format than HDF5 is written, and refuses what it cannot hold.
-void parse_format(TableReader& table, const Kind* kind, JobFile::Output& output) {
-    if (!output_name_fault(output.file).empty()) {
-        return;
+/// What names an output, or all of a batch.
+struct OutputName {
+    std::string text; ///< of a batch a pattern
+    std::string key;
+    SourcePlace place;
+};
+
+OutputName name_in(TableReader& table, const std::string& file, const JobFile::Batch* batch) {
+    if (batch != nullptr) {
+        return {batch->output.text, "batch.output", batch->output.place};
     }
-    const RowsFormat* const format =
-        is_hdf5_name(output.file) ? nullptr : rows_format_of(output.file);
+    const TableValue* const value = table.value("file");
+    return {file, "output.file", value == nullptr ? SourcePlace() : value->place};
+}
+
+/// Finds how files of the name are written, and refuses what their format cannot hold.
+const WrittenFormat* parse_format(TableReader& table, const Kind* kind, const OutputName& name) {
+    const bool is_hdf5 = is_hdf5_name(name.text) || !output_name_fault(name.text).empty();
+    const RowsFormat* const format = is_hdf5 ? nullptr : rows_format_of(name.text);
     if (format == nullptr) {
-        return;
+        return nullptr;
     }
-    output.layout.format = format->written;
-    const std::string ending(ending_of(output.file, *format));
+    const std::string ending(ending_of(name.text, *format));
+    const auto complain = [&](const std::string& why) {
+        table.diagnostics().add(name.place, name.key + ": " + why);
+    };
     if (format->written->elements == WrittenFormat::Elements::cells && kind != nullptr &&
         kind->own_format != ending) {
-        table.complain("file", "a " + ending + " file holds cells of sand alone; name a .h5 file");
+        complain("a " + ending + " file holds cells of sand alone; name a .h5 file");
     } else if (makes_several(kind)) {
-        table.complain("file", "a " + ending +
-                                   " file holds one dataset, and this kind makes several; name a "
-                                   ".h5 file");
+        complain("a " + ending +
+                 " file holds one dataset, and this kind makes several; name a .h5 file");
     }
     for (const char* key : {"chunk", "shard", "compression", "level", "shuffle", "parts"}) {
         if (table.has(key) && !has_layout_key(format->written, key)) {
             table.complain(key, "a " + ending + " file has none; name a .h5 file to have it");
         }
     }
+    return format->written;
+}
+
+/// Whether all outputs of a batch are of one format that its pattern says: a list of inputs may
+/// name outputs too, and a part in braces may end a name in anything.
+bool is_format_known(const JobFile::Batch& batch) {
+    const std::string& name = batch.output.text;
+    return !batch.manifest && !name.ends_with('}') && output_name_fault(name).empty();
 }
 
 } // namespace
@@ -148,10 +175,10 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
 }
 
 JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, const Kind* kind,
-                             FileNames names) {
+                             const JobFile::Batch* batch) {
     const bool group = makes_several(kind);
     JobFile::Output output;
-    if (!top.has("output") && names == FileNames::batch) {
+    if (!top.has("output") && batch != nullptr) {
         output.dataset = group ? "/" : input.dataset;
         return output;
     }
@@ -163,14 +190,17 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, cons
     if (!table) {
         return output;
     }
-    if (names == FileNames::own) {
+    if (batch == nullptr) {
         output.file = required_text(*table, "file", "file = \"out/image.h5\", the file to make");
     } else {
         refuse_beside_batch(*table, {"file"}, "batch.output names the outputs");
     }
     if (!output.file.empty()) {
         check_written_file(*table, "file", output.file, input.file);
-        parse_format(*table, kind, output);
+    }
+    KnownFormat format;
+    if (batch == nullptr || is_format_known(*batch)) {
+        format = parse_format(*table, kind, name_in(*table, output.file, batch));
     }
     output.dataset =
         table->has("dataset") ? filled_text(*table, "dataset") : (group ? "/" : input.dataset);
@@ -180,7 +210,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, cons
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);
-    output.layout = parse_layout(*table, output.layout.format);
+    output.layout = parse_layout(*table, format);
     if (table->has("parts")) {
         output.parts = parse_count(*table, "parts", most_parts);
     }

@@ -183,7 +183,8 @@ def batches():
     return [Writer(f"batch {name}", ("batch", "job.toml", "--quiet"), BATCH.format(ending=ending, more=more),
                    ranks=(0, 0, 1, 3), verified=tuple(f"{OUTPUTS}/{stem}{ending}" for stem in "abc"))
             for name, ending, more in [(".h5", ".h5", ""), (".npy", ".npy", ""), (".tif", ".tif", ""),
-                                       (".nii", ".nii", ""), (".mrc", ".mrc", ""), (".zarr", ".zarr", ""),
+                                       (".nii", ".nii", ""), (".mrc", ".mrc", ""),
+                                       (".zarr", ".zarr", 'compression = "gzip"'),
                                        ("deflate", ".h5", 'chunk = [10, 20]\ncompression = "deflate"'),
                                        ("parts", ".h5", "parts = 2")]]
 
