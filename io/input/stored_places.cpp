@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -21,6 +23,36 @@ namespace {
                 {"cannot write into the output", file_and_dataset(output.file, output.dataset),
                  "the index of its chunks is damaged: " + why,
                  "Run the job again with output.overwrite = true"});
+}
+
+/// Gives each chunk of a folder a place: one that no file has is listed without bytes, in the file
+/// that is to have it.
+void complete_places(const OutputDataset& output, const ChunkGrid& grid, DatasetLayout& layout) {
+    constexpr std::int64_t none = -1;
+    std::vector<ChunkPlace> places(static_cast<std::size_t>(grid.count()), {none, 0, 0, 0, 0});
+    for (const ChunkPlace& stored : layout.chunks) {
+        places.at(static_cast<std::size_t>(stored.index)) = stored;
+    }
+    const FolderOfChunks& folder = *folder_of(output.layout);
+    for (std::int64_t i = 0; i < folder.files(output); ++i) {
+        const FileOfChunks file = folder.file(output, i);
+        std::optional<std::uint32_t> number;
+        for (const std::int64_t chunk : file.chunks) {
+            if (chunk >= 0 && places[static_cast<std::size_t>(chunk)].index != none) {
+                number = places[static_cast<std::size_t>(chunk)].file;
+            }
+        }
+        if (!number) {
+            number = static_cast<std::uint32_t>(layout.chunk_files.size());
+            layout.chunk_files.push_back(output.file + "/" + file.name);
+        }
+        for (const std::int64_t chunk : file.chunks) {
+            if (chunk >= 0 && places[static_cast<std::size_t>(chunk)].index == none) {
+                places[static_cast<std::size_t>(chunk)] = {chunk, 0, 0, 0, *number};
+            }
+        }
+    }
+    layout.chunks = std::move(places);
 }
 
 } // namespace
@@ -49,6 +81,10 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
         layout.info.array != output.array || layout.info.chunk != grid.chunk() || !same_filters) {
         refuse_changed_storage(output, output.dataset);
     }
+    if (is_folder) {
+        complete_places(output, grid, layout);
+        return layout;
+    }
     std::int64_t next = 0;
     for (const ChunkPlace& chunk : layout.chunks) {
         if (chunk.index != next++ || chunk.bytes == 0 || chunk.skipped != 0) {
@@ -60,13 +96,11 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
         refuse_index(output, "it has no chunk from element " + shape_text(grid.start_of(next)));
     }
     std::vector<ChunkPlace> order = layout.chunks;
-    std::sort(order.begin(), order.end(), [](const ChunkPlace& a, const ChunkPlace& b) {
-        return std::pair(a.file, a.offset) < std::pair(b.file, b.offset);
-    });
+    std::sort(order.begin(), order.end(),
+              [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset < b.offset; });
     const auto shared = std::adjacent_find(
-        order.begin(), order.end(), [](const ChunkPlace& a, const ChunkPlace& b) {
-            return a.file == b.file && a.offset + a.bytes > b.offset;
-        });
+        order.begin(), order.end(),
+        [](const ChunkPlace& a, const ChunkPlace& b) { return a.offset + a.bytes > b.offset; });
     if (shared != order.end()) {
         refuse_index(output, fmt::format("two chunks share byte {}", std::next(shared)->offset));
     }

@@ -11,7 +11,7 @@ namespace runner {
 
 /// The layout of a finished, chunked output with a place of its own for each chunk of its grid.
 /// @throws Error (output) where it is not stored as `output` says, or a chunk is missing, shares
-/// bytes with another or lies beyond the file.
+/// bytes with another or lies beyond the file. Of a folder such chunks have no bytes (ChunkPlace).
 DatasetLayout stored_places(FileAccess& files, const OutputDataset& output);
 
 /// The layout of a finished output of another format than HDF5 whose elements are packed, chunk by

@@ -8,16 +8,23 @@
 #include "io/files/byte_source.hpp"
 #include "io/files/file.hpp"
 #include "io/files/folder_tree.hpp"
+#include "io/files/own_file.hpp"
 #include "io/rows/dense_rows.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace runner {
 namespace {
+
+/// What ends the name of a file that replace_file() has not put in its place.
+constexpr std::string_view unfinished = ".partial";
 
 void each_piece(const OutputDataset& output, const StructurePiece& piece) {
     const WrittenFormat& format = *output.layout.format;
@@ -46,9 +53,10 @@ std::int64_t file_bytes(const OutputDataset& output) {
     return end;
 }
 
-[[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
-    throw Error(ExitCode::input,
-                {"cannot read the output", file, why, "Remove the file and run the job again"});
+[[noreturn]] void
+refuse_structure(const std::string& file, const std::string& why,
+                 const std::string& remedy = "Remove the file and run the job again") {
+    throw Error(ExitCode::input, {"cannot read the output", file, why, remedy});
 }
 
 /// The names of files that an output that is a folder has.
@@ -60,19 +68,25 @@ std::set<std::string> names_of(const OutputDataset& output, const FolderOfChunks
     return names;
 }
 
+/// What is there and belongs to none of the files; empty for nothing.
+std::string foreign_file_among(const std::set<std::string>& belong,
+                               const std::vector<std::string>& there) {
+    const auto foreign = std::find_if(there.begin(), there.end(), [&](const std::string& name) {
+        return !belong.contains(name);
+    });
+    return foreign == there.end()
+               ? ""
+               : "it holds " + printable(*foreign) + ", which is none of its files";
+}
+
 /// What differs between the files that are there and those that belong there; empty for nothing.
 std::string difference(const std::set<std::string>& belong, const std::vector<std::string>& there) {
-    for (const std::string& name : there) {
-        if (!belong.contains(name)) {
-            return "it holds " + printable(name) + ", which is none of its files";
-        }
-    }
     for (const std::string& name : belong) {
         if (!std::binary_search(there.begin(), there.end(), name)) {
             return "its file " + name + " is missing";
         }
     }
-    return "";
+    return foreign_file_among(belong, there);
 }
 
 /// The texts of a folder whose chunks are all there, the last one behind all others.
@@ -96,23 +110,37 @@ void write_texts(const OutputDataset& output, const FolderOfChunks& folder) {
     }
 }
 
+/// A text of a folder as it is there; nothing where no file has its name. Of a longer one enough to
+/// differ.
+std::optional<std::string> text_there(const std::string& path, const std::string& wanted) {
+    if (mark_of(path).bytes < 0) {
+        return std::nullopt;
+    }
+    const File file(path, File::Mode::read);
+    std::string there(static_cast<std::size_t>(std::min(file.size(), std::ssize(wanted) + 1)), ' ');
+    file.read(0, std::ssize(there), reinterpret_cast<std::byte*>(there.data()));
+    return there;
+}
+
+/// A file of chunks may be missing: reading its rows fails.
 void check_folder(const OutputDataset& output, const FolderOfChunks& folder) {
     std::set<std::string> names = names_of(output, folder);
-    for (const auto& [name, text] : folder.texts(output)) {
+    const auto texts = folder.texts(output);
+    for (const auto& [name, text] : texts) {
+        const std::string path = output.file + "/" + name;
+        if (const auto there = text_there(path, text); there != text) {
+            refuse_structure(path, there ? "it is not as it was made" : "it is missing",
+                             there ? "Move it away, then run runner repair" : "Run runner repair");
+        }
         names.insert(name);
     }
-    if (const std::string why = difference(names, files_in(output.file)); !why.empty()) {
-        refuse_structure(output.file, why);
-    }
-    for (const auto& [name, text] : folder.texts(output)) {
-        const std::string path = output.file + "/" + name;
-        const File file(path, File::Mode::read);
-        std::string there(static_cast<std::size_t>(std::min(file.size(), std::ssize(text) + 1)),
-                          ' ');
-        file.read(0, std::ssize(there), reinterpret_cast<std::byte*>(there.data()));
-        if (there != text) {
-            refuse_structure(path, "it is not as it was made");
-        }
+    std::vector<std::string> there = files_in(output.file);
+    std::erase_if(there, [&](const std::string& name) { // which a killed repair left
+        return name.ends_with(unfinished) &&
+               names.contains(name.substr(0, name.size() - unfinished.size()));
+    });
+    if (const std::string why = foreign_file_among(names, there); !why.empty()) {
+        refuse_structure(output.file, why, "Move it away");
     }
 }
 
@@ -218,6 +246,18 @@ void place_written(const OutputDataset& output) {
     each_piece(output, written_to(file));
     file.resize(bytes);
     file.close();
+}
+
+std::vector<std::string> restore_texts(const OutputDataset& output) {
+    std::vector<std::string> restored;
+    for (const auto& [name, text] : folder_of(output.layout)->texts(output)) {
+        const std::string path = output.file + "/" + name;
+        if (!text_there(path, text)) {
+            replace_file(path, std::as_bytes(std::span(text)), Durable::yes);
+            restored.push_back(name);
+        }
+    }
+    return restored;
 }
 
 void check_written(const OutputDataset& output) {

@@ -151,7 +151,12 @@ std::vector<PackedPlace> packed_places(const OutputDataset& output);
 void place_written(const OutputDataset& output);
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()
-/// gives it. @throws Error (input) naming the first byte that differs.
+/// gives it; of a folder, whether its texts are those and no other files are in it than its own.
+/// @throws Error (input) naming the first byte, or the file, that differs.
 void check_written(const OutputDataset& output);
+
+/// Writes the texts of a folder again that are missing. One that has changed is left, since
+/// somebody may have put it there. @returns their names. @throws Error (output).
+std::vector<std::string> restore_texts(const OutputDataset& output);
 
 } // namespace runner

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/files/own_file.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/input/file_access.hpp"
@@ -13,7 +14,10 @@
 #include "io/rows/written_format.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <set>
+#include <system_error>
 #include <utility>
 
 namespace runner {
@@ -23,12 +27,50 @@ namespace {
 struct StoredChunks {
     std::vector<ChunkPlace> places;
     std::vector<std::string> files;
+    /// Files of a folder in which chunks do not follow one another as they were written. Nothing of
+    /// one is written in its place.
+    std::set<std::uint32_t> damaged = {};
+
+    const ChunkPlace& place_of(std::int64_t chunk) const {
+        return places[static_cast<std::size_t>(chunk)];
+    }
 };
+
+/// Calls `take` for each file of a folder that has chunks, with its number.
+template <class Take>
+void each_file(const OutputDataset& output, const StoredChunks& stored, const Take& take) {
+    const FolderOfChunks& folder = *folder_of(output.layout);
+    for (std::int64_t i = 0; i < folder.files(output); ++i) {
+        const FileOfChunks file = folder.file(output, i);
+        const auto chunk = std::find_if(file.chunks.begin(), file.chunks.end(),
+                                        [](std::int64_t each) { return each >= 0; });
+        take(file, stored.place_of(*chunk).file);
+    }
+}
+
+std::set<std::uint32_t> damaged_files(const OutputDataset& output, const StoredChunks& stored) {
+    std::set<std::uint32_t> damaged;
+    each_file(output, stored, [&](const FileOfChunks& file, std::uint32_t number) {
+        std::int64_t end = 0;
+        for (const std::int64_t chunk : file.chunks) {
+            if (chunk < 0) {
+                continue;
+            }
+            const ChunkPlace& place = stored.place_of(chunk);
+            if (place.bytes == 0 || place.offset != std::exchange(end, end + place.bytes)) {
+                damaged.insert(number);
+            }
+        }
+    });
+    return damaged;
+}
 
 StoredChunks chunks_in(FileAccess& files, const OutputDataset& output) {
     if (folder_of(output.layout) != nullptr) {
         DatasetLayout layout = stored_places(files, output);
-        return {std::move(layout.chunks), std::move(layout.chunk_files)};
+        StoredChunks stored{std::move(layout.chunks), std::move(layout.chunk_files)};
+        stored.damaged = damaged_files(output, stored);
+        return stored;
     }
     return {output.layout.is_hdf5() ? stored_places(files, output).chunks
                                     : packed_layout(output).chunks,
@@ -36,7 +78,8 @@ StoredChunks chunks_in(FileAccess& files, const OutputDataset& output) {
 }
 
 /// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
-/// was, so that nothing but its own bytes changes.
+/// was, so that nothing but its own bytes changes. A file of a folder of which a chunk has no such
+/// place is written again as a whole.
 class StoredChunkWriter final : public RowWriter {
   public:
     StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)
@@ -102,6 +145,9 @@ class StoredChunkWriter final : public RowWriter {
     }
 
     void finish(Sync sync) override {
+        if (folder_of(output_.layout) != nullptr) {
+            replace_files(sync);
+        }
         if (!held_.empty()) {
             throw Error(ExitCode::output,
                         {"cannot write into the output", output_.file,
@@ -118,9 +164,7 @@ class StoredChunkWriter final : public RowWriter {
     }
 
   private:
-    const ChunkPlace& place_of(std::int64_t chunk) const {
-        return stored_.places[static_cast<std::size_t>(chunk)];
-    }
+    const ChunkPlace& place_of(std::int64_t chunk) const { return stored_.place_of(chunk); }
 
     const File& file_of(std::int64_t chunk) {
         const std::uint32_t number = place_of(chunk).file;
@@ -134,6 +178,9 @@ class StoredChunkWriter final : public RowWriter {
             return held->second;
         }
         std::vector<std::byte> packed(static_cast<std::size_t>(place_of(chunk).bytes));
+        if (packed.empty()) {
+            return packed;
+        }
         file_of(chunk).read(place_of(chunk).offset, std::ssize(packed), packed.data());
         return packed;
     }
@@ -155,7 +202,8 @@ class StoredChunkWriter final : public RowWriter {
     /// In place, or behind `moved`. HDF5 alone can move one; of others it is held until its other
     /// layers come.
     void store(std::int64_t index, std::vector<std::byte> packed, std::vector<PackedChunk>& moved) {
-        if (std::ssize(packed) == place_of(index).bytes) {
+        if (std::ssize(packed) == place_of(index).bytes &&
+            !stored_.damaged.contains(place_of(index).file)) {
             file_of(index).write(place_of(index).offset, std::ssize(packed), packed.data());
             held_.erase(index);
         } else if (output_.layout.is_hdf5()) {
@@ -163,6 +211,38 @@ class StoredChunkWriter final : public RowWriter {
         } else {
             held_[index] = std::move(packed);
         }
+    }
+
+    /// Writes the files again that held chunks belong to.
+    void replace_files(Sync sync) {
+        const FolderOfChunks& folder = *folder_of(output_.layout);
+        each_file(output_, stored_, [&](const FileOfChunks& file, std::uint32_t number) {
+            const auto is_held = [&](std::int64_t chunk) { return held_.contains(chunk); };
+            if (std::none_of(file.chunks.begin(), file.chunks.end(), is_held)) {
+                return;
+            }
+            std::vector<std::byte> bytes;
+            std::vector<std::int64_t> sizes;
+            for (const std::int64_t chunk : file.chunks) {
+                const std::vector<std::byte> packed =
+                    chunk < 0 ? std::vector<std::byte>() : stored(chunk);
+                if (chunk >= 0 && packed.empty()) {
+                    return; // nobody has it: finish() refuses what is held
+                }
+                sizes.push_back(std::ssize(packed));
+                bytes.insert(bytes.end(), packed.begin(), packed.end());
+            }
+            const std::vector<std::byte> tail = folder.tail(output_, file, sizes);
+            bytes.insert(bytes.end(), tail.begin(), tail.end());
+            opened_.erase(number);
+            const std::filesystem::path path = std::filesystem::path(output_.file) / file.name;
+            std::error_code failure;
+            std::filesystem::create_directories(path.parent_path(), failure); // or it fails below
+            replace_file(path.string(), bytes, sync == Sync::yes ? Durable::yes : Durable::no);
+            for (const std::int64_t chunk : file.chunks) {
+                held_.erase(chunk);
+            }
+        });
     }
 
     FileAccess& files_;

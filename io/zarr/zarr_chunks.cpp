@@ -18,6 +18,7 @@ namespace runner {
 namespace {
 
 using Coordinates = std::vector<std::int64_t>;
+using BadChunks = InputRules::BadChunks;
 
 /// More are not listed: the list would take too long, and too much memory.
 constexpr std::size_t most_files = std::size_t{1} << 20;
@@ -62,8 +63,10 @@ struct Extent {
 
 class ChunkLister {
   public:
-    ChunkLister(ZarrStore& store, const ZarrArray& array, const std::string& where)
-        : store_(store), array_(array), where_(where), shape_(array.info.array.shape),
+    ChunkLister(ZarrStore& store, const ZarrArray& array, const std::string& where,
+                BadChunks bad_chunks)
+        : store_(store), array_(array), where_(where), bad_chunks_(bad_chunks),
+          shape_(array.info.array.shape),
           chunk_bytes_(byte_count({array.info.array.type, array.info.chunk})),
           file_counts_(counts_of(shape_, array.file_chunk)),
           counts_(counts_of(shape_, array.info.chunk)) {}
@@ -143,11 +146,41 @@ class ChunkLister {
         const std::int64_t bytes = found->second.bytes;
         made_.marks.insert(*std::move(found));
         made_.stored_bytes += bytes;
-        if (array_.shards.empty()) {
-            return add_chunk(start, {0, bytes});
+        std::optional<File> file;
+        if (!array_.shards.empty()) {
+            file.emplace(made_.files.back(), File::Mode::read);
         }
-        const File file(made_.files.back(), File::Mode::read);
-        add_shard(file, 0, start, {0, bytes});
+        const std::size_t before = made_.places.size();
+        try {
+            if (file) {
+                add_shard(*file, 0, start, {0, bytes});
+            } else {
+                add_chunk(start, {0, bytes});
+            }
+        } catch (const Error&) {
+            if (bad_chunks_ == BadChunks::refuse) {
+                throw;
+            }
+            made_.places.resize(before);
+            mark_chunks(start);
+        }
+    }
+
+    /// Adds all chunks of the last file as ones that cannot be read.
+    void mark_chunks(const Coordinates& start) {
+        const Coordinates counts = counts_of(array_.file_chunk, array_.info.chunk);
+        Coordinates at(counts.size(), 0);
+        do {
+            Coordinates begin = start;
+            bool is_within = true;
+            for (std::size_t axis = 0; axis < at.size(); ++axis) {
+                begin[axis] += at[axis] * array_.info.chunk[axis];
+                is_within = is_within && begin[axis] < shape_[axis];
+            }
+            if (is_within) {
+                add_place(begin, {0, 0});
+            }
+        } while (advance(at, counts));
     }
 
     std::string chunk_text(const Coordinates& start) const {
@@ -167,6 +200,10 @@ class ChunkLister {
             refuse(start, fmt::format("{} bytes of it are stored, which cannot be its {}",
                                       extent.bytes, chunk_bytes_));
         }
+        add_place(start, extent);
+    }
+
+    void add_place(const Coordinates& start, const Extent& extent) {
         if (made_.places.size() == most_chunks) {
             refuse_zarr(where_, fmt::format("more than {} chunks of it are stored", most_chunks),
                         "Store it again in larger chunks");
@@ -274,6 +311,7 @@ class ChunkLister {
     ZarrStore& store_;
     const ZarrArray& array_;
     const std::string& where_;
+    BadChunks bad_chunks_;
     const Coordinates& shape_;
     std::int64_t chunk_bytes_;
     Coordinates file_counts_; ///< chunk files along each axis
@@ -284,8 +322,8 @@ class ChunkLister {
 } // namespace
 
 ZarrChunks list_zarr_chunks(ZarrStore& store, const std::string& name, const ZarrArray& array,
-                            const std::string& where) {
-    return ChunkLister(store, array, where).list(name);
+                            const std::string& where, InputRules::BadChunks bad_chunks) {
+    return ChunkLister(store, array, where, bad_chunks).list(name);
 }
 
 } // namespace runner

@@ -21,8 +21,9 @@ struct ZarrChunks {
 
 /// Lists the files of an array's chunks and reads the indexes of its shards. `name`: of the array
 /// in the store. `where`: the array, for messages. Chunks beyond the array are left out. @throws
-/// Error (input) naming array, chunk and file, where a file is too short or an index is damaged.
+/// Error (input) naming array, chunk and file, where a file is too short or an index is damaged;
+/// with BadChunks::mark all chunks of such a file are listed without bytes.
 ZarrChunks list_zarr_chunks(ZarrStore& store, const std::string& name, const ZarrArray& array,
-                            const std::string& where);
+                            const std::string& where, InputRules::BadChunks bad_chunks);
 
 } // namespace runner

@@ -151,7 +151,7 @@ StoredRows survey_zarr(const SurveyedDataset& what) {
     ZarrArray array = node.is == Node::Is::array_of_version3 ? parse_zarr_json(node.text, where)
                                                              : parse_zarray(node.text, where);
     describe_level(store, name, array.info);
-    ZarrChunks chunks = list_zarr_chunks(store, name, array, where);
+    ZarrChunks chunks = list_zarr_chunks(store, name, array, where, what.rules.bad_chunks);
     stored.way = StoredRows::Way::chunks;
     stored.info = std::move(array.info);
     stored.info.stored_bytes = chunks.stored_bytes;

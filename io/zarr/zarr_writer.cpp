@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace runner {
@@ -285,7 +286,11 @@ std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset&
             {zarr_json, ome_group_text(output, "0")}};
 }
 
-bool is_zarr_name(const std::string& name) {
+bool is_zarr_name(const std::string& file) {
+    std::string name = file;
+    if (constexpr std::string_view partial = ".partial"; name.ends_with(partial)) {
+        name.resize(name.size() - partial.size()); // which a killed repair left
+    }
     for (std::size_t at = 0; at <= name.size();) {
         const std::size_t end = std::min(name.find('/', at), name.size());
         const std::string part = name.substr(at, end - at);

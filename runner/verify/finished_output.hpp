@@ -48,9 +48,13 @@ std::string without_link(const std::string& file);
 /// How a finished output is read, which an earlier run made: damaged chunks are marked.
 InputRules finished_output_rules();
 
+/// Whether the texts of an output that is a folder have to be as they were made.
+enum class Structure { checked, unchecked };
+
 /// `files` read by finished_output_rules(). @throws Error (input) for a file that does not open,
 /// has no job or no checksums, or whose record of them is damaged.
-FinishedOutput read_finished_output(FileAccess& files, const std::string& file);
+FinishedOutput read_finished_output(FileAccess& files, const std::string& file,
+                                    Structure structure = Structure::checked);
 
 /// What verify, repair and certify say where all rows that were compared match the list of their
 /// checksums, and the list itself is damaged elsewhere. @throws Error (differs).

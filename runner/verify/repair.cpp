@@ -11,6 +11,7 @@
 #include "io/output/open_output_rows.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/output/output_claim.hpp"
@@ -169,11 +170,15 @@ void check_made_here(const FinishedOutput& output, const std::vector<WrongRows>&
 Repair repair(const RepairRequest& request, Prober& prober) {
     ProbedFiles files(prober, finished_output_rules());
     const std::string file = without_link(request.file);
-    FinishedOutput output = read_finished_output(files, file);
+    FinishedOutput output = read_finished_output(files, file, Structure::unchecked);
     const FileLock lock(lock_path(output.file),
                         fmt::format("runner repair, process {}", ::getpid()));
     complete_publishing(output.file, lock, prober);
     Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
+    if (folder_of(output.job.output.layout) != nullptr) {
+        result.texts = restore_texts(output.dataset());
+        check_written(output.dataset());
+    }
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {
         check_runs_undamaged(output);
@@ -205,10 +210,13 @@ std::string repair_text(const Repair& repair) {
     const std::string all = repair.runs == 1
                                 ? "the only run of rows is right\n"
                                 : fmt::format("all {} runs of rows are right\n", repair.runs);
-    if (repair.rows.empty() && repair.checksums.empty()) {
+    if (repair.rows.empty() && repair.checksums.empty() && repair.texts.empty()) {
         return printable(repair.file) + ": nothing to repair, " + all;
     }
     std::string text;
+    for (const std::string& name : repair.texts) {
+        text += "repaired: " + printable(name) + "\n";
+    }
     for (const RowRange& rows : make_row_set(repair.rows)) {
         text += "repaired: " + rows_text(rows, repair.array) + "\n";
     }

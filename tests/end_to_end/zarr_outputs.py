@@ -263,32 +263,114 @@ def test_killed_after_the_exchange(same_job):
     assert sorted(path.name for path in pathlib.Path().glob("out.zarr*")) == ["out.zarr", "out.zarr.identity"]
 
 
+def damage(folder, name, change):
+    """Changes a file of an output, or adds one."""
+    path = pathlib.Path(folder, name)
+    data = path.read_bytes()
+    if change == "remove":
+        path.unlink()
+    elif change == "add":
+        path.with_name("more").write_bytes(b"x")
+    elif change == "empty":
+        path.write_bytes(b"")
+    elif change == "cut":
+        path.write_bytes(data[:-3])
+    elif change == "index":
+        path.write_bytes(data[:-30] + bytes([data[-30] ^ 1]) + data[-29:])
+    else:
+        path.write_bytes(data[:7] + bytes([data[7] ^ 1]) + data[8:])
+
+
+SHARDED = "chunk = [1, 16, 16]\nshard = [2, 32, 48]"
+ALONE = "chunk = [2, 16, 16]\nshard = [2, 16, 16]"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("layout", "change"), [*itertools.product([SHARDED, ALONE], ["remove", "empty", "cut"]),
+                                                (SHARDED, "index")])
+def test_files_repaired(layout, change):
+    """A file of chunks that is missing, or whose index is damaged, is wrong rows, and is written again."""
+    write_input(noise((6, 70, 40)) * (np.arange(6) > 1)[:, None, None].astype("uint16"))  # two frames of zeros
+    write_job("convolve", "out.zarr", TAPS)
+    set_output(f'compression = "zstd"\n{layout}')
+    call("job.toml", "--set", "run.chunk_rows=16")
+    whole = content("out.zarr")
+    for names in (["c/0/1/0"], ["c/1/0/0", "c/1/1/0", "c/2/2/0"], [name for name in whole if name.startswith("c/")]):
+        for name in names:
+            damage("out.zarr", name, change)
+        found = attempt("verify", "out.zarr")
+        assert found.returncode == 7 and "wrong: " in found.stdout + found.stderr
+        if len(names) == sum(name.startswith("c/") for name in whole):
+            assert "may be another file" in call("repair", "out.zarr", code=7).stderr  # nothing is as it was made
+            break
+        assert "repaired: " in call("repair", "out.zarr").stdout
+        assert content("out.zarr") == whole
+        call("verify", "out.zarr")
+        assert "complete already" in call("job.toml", "--set", "output.overwrite=false").stderr
+
+
+@pytest.mark.quick
+def test_repair_killed():
+    """A repair that was killed as it wrote a file again is done by the next one."""
+    write_input(noise((6, 70, 40)))
+    write_job("convolve", "out.zarr", TAPS)
+    set_output(f'compression = "zstd"\n{SHARDED}')
+    call("job.toml", "--set", "run.chunk_rows=16")
+    whole = content("out.zarr")
+    for fault in ("write:torn@1:c/0/1/0.partial", "rename:kill@1:c/0/1/0.partial"):
+        damage("out.zarr", "c/0/1/0", "index")
+        environment = {**os.environ, "LD_PRELOAD": programs.fault_shim, "FAULT": fault,
+                       "FAULT_LOG": os.path.abspath("fault.log")}
+        call("repair", "out.zarr", code=-signal.SIGKILL, env=environment)
+        assert os.path.exists("out.zarr/c/0/1/0.partial")
+        call("repair", "out.zarr")
+        assert content("out.zarr") == whole
+        call("verify", "out.zarr")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("output", ["out.zarr", "out.ome.zarr"])
+def test_texts_repaired(output):
+    """Metadata that is missing is written again; where somebody changed it, it is left and named."""
+    write_input(noise((6, 70, 40)))
+    write_job("convolve", output, TAPS)
+    call("job.toml")
+    whole = content(output)
+    for name in [name for name in whole if name.endswith("zarr.json")]:
+        pathlib.Path(output, name).unlink()
+        assert "is missing" in call("verify", output, code=3).stderr
+        assert f"repaired: {name}" in call("repair", output).stdout
+        assert content(output) == whole
+        call("verify", output)
+        pathlib.Path(output, name).write_text("{}")
+        for verb in ("verify", "repair"):
+            error = call(verb, output, code=3).stderr
+            assert name in error and "not as it was made" in error and "repair" in error
+        assert pathlib.Path(output, name).read_text() == "{}"
+        pathlib.Path(output, name).unlink()
+        call("repair", output)
+        assert content(output) == whole
+
+
 @pytest.mark.quick
 def test_damaged():
     """Verify finds a byte that changed, and a file that is missing or more than there were."""
     write_input(noise((6, 70, 40)))
     write_job("convolve", "out.zarr", TAPS)
-    set_output('compression = "zstd"\nchunk = [1, 16, 16]\nshard = [2, 32, 48]')
-    for name in ("c/0/1/0", "zarr.json", "c/2/2/0"):
-        for change in ("flip", "remove", "cut", "add"):
-            call("job.toml")
-            call("verify", "out.zarr")
-            path = pathlib.Path("out.zarr", name)
-            data = path.read_bytes()
-            if change == "flip":
-                path.write_bytes(data[:7] + bytes([data[7] ^ 1]) + data[8:])
-            elif change == "remove":
-                path.unlink()
-            elif change == "cut":
-                path.write_bytes(data[:-3])
-            else:
-                pathlib.Path("out.zarr/c/more").write_bytes(b"x")
-            assert attempt("verify", "out.zarr").returncode in (3, 7), (name, change)
-            shutil.rmtree("out.zarr")
+    set_output(f'compression = "zstd"\n{SHARDED}')
+    for name, change in itertools.product(("c/0/1/0", "zarr.json", "c/2/2/0"), ("flip", "remove", "cut", "add")):
+        call("job.toml")
+        call("verify", "out.zarr")
+        damage("out.zarr", name, change)
+        code = 3 if change == "add" or name == "zarr.json" else 7
+        call("verify", "out.zarr", code=code)
+        if change == "add":
+            assert "more, which is none of its files" in call("repair", "out.zarr", code=3).stderr
+        shutil.rmtree("out.zarr")
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("layout", ["chunk = [1, 16, 16]\nshard = [2, 32, 48]", "chunk = [2, 16, 16]\nshard = [2, 16, 16]"])
+@pytest.mark.parametrize("layout", [SHARDED, ALONE])
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_repaired(compression, layout):
     write_input(noise((6, 70, 40)))
