@@ -20,7 +20,10 @@ struct MedianKeys {
     Boundary boundary = Boundary::reflect;
     double fill = 0;
     std::optional<double> difference;
+    Median::Side side = Median::Side::both;
 };
+
+bool has_side(const MedianKeys& keys) { return keys.side != Median::Side::both; }
 
 std::string wrong_size(const Extents3& size, std::span<const std::int64_t> /*written*/) {
     const std::string text = toml_text(std::span<const std::int64_t>(size));
@@ -53,6 +56,10 @@ const KeyList<MedianKeys>& median_list() {
                   "only elements that are farther than this from the median are replaced")
             .unit("units of the input")
             .sample("100.0", KeyText::Shown::commented),
+        key<Keys>("side", &Keys::side, choice_form<Median::Side>({"both", "above", "below"}),
+                  "only elements on this side of the median are replaced")
+            .only_where(has_side)
+            .sample("\"above\"", KeyText::Shown::commented),
     });
     return list;
 }
@@ -102,7 +109,8 @@ class MedianParameters : public ListedParameters<MedianKeys> {
         std::copy(keys().size.begin(), keys().size.end(), median.size.begin());
         median.boundary = keys().boundary;
         median.fill = keys().fill;
-        median.difference = keys().difference;
+        median.difference = has_side(keys()) ? keys().difference.value_or(0) : keys().difference;
+        median.side = keys().side;
         median.invalid = input.invalid;
         return std::make_unique<MedianJob>(median, shape);
     }

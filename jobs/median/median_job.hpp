@@ -48,8 +48,8 @@ class MedianJob : public StreamJob {
 /// The keys of [median].
 std::vector<KeyText> median_keys();
 
-/// Reads [median]: size (default [3, 3]), boundary (reflect), fill (0) and difference. What it
-/// returns makes a MedianJob and throws Error
+/// Reads [median]: size (default [3, 3]), boundary (reflect), fill (0), difference and side. What
+/// it returns makes a MedianJob and throws Error
 /// * input: too few axes, an empty one, or colour;
 /// * usage: an output type that is not the input's.
 std::unique_ptr<KindParameters> parse_median(TableReader& table);

@@ -30,6 +30,9 @@ struct Median {
     /// Where given, x becomes the median only if |x − median| is greater, both as float64 (of
     /// integers exactly); it stays otherwise, also where either is NaN.
     std::optional<double> difference = {};
+    /// On which side of the median x must be for that.
+    enum class Side { both, above, below };
+    Side side = Side::both;
     /// Invalid elements (kernels/elements/invalid.hpp), which stay so: the median is that of the
     /// window's others, of an even number of them the lower one of the middle. Nothing: all are
     /// values.

@@ -47,18 +47,6 @@ template <class T, class Bits> __device__ T element_of(Bits bits) {
     return element_of_key<T>(static_cast<SignedOf<sizeof(T)>>(bits ^ sign_bit<Bits>));
 }
 
-/// The distance of two elements: exact for integers, as far as float64 is.
-template <class T> __device__ double distance(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return fabs(static_cast<double>(a) - static_cast<double>(b));
-    } else {
-        using Wide = std::make_unsigned_t<T>;
-        return static_cast<double>(
-            static_cast<Wide>(a > b ? static_cast<Wide>(a) - static_cast<Wide>(b)
-                                    : static_cast<Wide>(b) - static_cast<Wide>(a)));
-    }
-}
-
 /// Calls visit(T{}) with the type, one of those whose keys are Bits.
 template <class Bits, class Visit>
 __device__ void visit_type(ElementType type, const Visit& visit) {
@@ -219,7 +207,7 @@ __device__ void store_median(const MedianView& view, const Search<Bits>& search,
                              const Place& place, Bits median) {
     store_changed(view, search, tile, place, [&]<class T>(const T& x) {
         const T result = element_of<T>(median);
-        return !view.has_difference || distance(x, result) > view.difference ? result : x;
+        return !view.has_difference || view.is_far(excess(x, result)) ? result : x;
     });
 }
 

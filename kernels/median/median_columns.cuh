@@ -218,7 +218,7 @@ template <class Keys, int radius, int words> class AlignedColumns {
             Memory& word = result.at[i / Keys::per];
             const auto x = static_cast<Raw>(held.at[i / Keys::per] >> shift);
             const auto median = static_cast<Raw>(word >> shift);
-            if (!(Keys::distance(x, median, walk.form) > view.difference)) {
+            if (!view.is_far(Keys::excess(x, median, walk.form))) {
                 word ^= static_cast<Memory>(static_cast<Raw>(x ^ median)) << shift;
             }
         }
@@ -278,7 +278,7 @@ template <class Keys, int radius, int words> class SingleColumns {
             if (i < held_) {
                 const int column = first_ + i;
                 if (view.has_difference &&
-                    !(Keys::distance(own[column], result[i], walk.form) > view.difference)) {
+                    !view.is_far(Keys::excess(own[column], result[i], walk.form))) {
                     result[i] = own[column];
                 }
                 row[column] = result[i];

@@ -93,9 +93,9 @@ struct ByteKeys {
     }
     static __device__ __forceinline__ Word least(Word a, Word b) { return least_of_pairs(a, b); }
     static __device__ __forceinline__ Word most(Word a, Word b) { return most_of_pairs(a, b); }
-    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+    static __device__ double excess(Raw a, Raw b, const KeyForm& form) {
         const auto key = [&](Raw raw) { return static_cast<int>((raw ^ form.flip) & 0xFF); };
-        return abs(key(a) - key(b));
+        return key(a) - key(b);
     }
 };
 
@@ -127,9 +127,9 @@ struct HalfKeys {
     }
     static __device__ __forceinline__ Word least(Word a, Word b) { return least_of_pairs(a, b); }
     static __device__ __forceinline__ Word most(Word a, Word b) { return most_of_pairs(a, b); }
-    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+    static __device__ double excess(Raw a, Raw b, const KeyForm& form) {
         const auto key = [&](Raw raw) { return static_cast<int>((raw ^ form.flip) & 0xFFFF); };
-        return abs(key(a) - key(b));
+        return key(a) - key(b);
     }
 };
 
@@ -156,10 +156,9 @@ struct IntKeys : SingleKeys<std::uint32_t, std::int32_t> {
     }
     static __device__ __forceinline__ Word least(Word a, Word b) { return least_of(a, b); }
     static __device__ __forceinline__ Word most(Word a, Word b) { return most_of(a, b); }
-    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
-        const std::int64_t apart =
-            std::int64_t{static_cast<Word>(a ^ form.flip)} - static_cast<Word>(b ^ form.flip);
-        return static_cast<double>(apart < 0 ? -apart : apart);
+    static __device__ double excess(Raw a, Raw b, const KeyForm& form) {
+        return static_cast<double>(std::int64_t{static_cast<Word>(a ^ form.flip)} -
+                                   static_cast<Word>(b ^ form.flip));
     }
 };
 
@@ -178,9 +177,9 @@ struct FloatKeys : SingleKeys<std::uint32_t, std::int32_t> {
     }
     static __device__ __forceinline__ Word least(Word a, Word b) { return least_of(a, b); }
     static __device__ __forceinline__ Word most(Word a, Word b) { return most_of(a, b); }
-    static __device__ double distance(Raw a, Raw b, const KeyForm& /*form*/) {
-        return fabs(static_cast<double>(std::bit_cast<float>(a)) -
-                    static_cast<double>(std::bit_cast<float>(b)));
+    static __device__ double excess(Raw a, Raw b, const KeyForm& /*form*/) {
+        return static_cast<double>(std::bit_cast<float>(a)) -
+               static_cast<double>(std::bit_cast<float>(b));
     }
 };
 
@@ -201,14 +200,14 @@ struct LongKeys : SingleKeys<std::uint64_t, std::int64_t> {
     // Both make the same comparison, so that the two of a pair share it.
     static __device__ __forceinline__ Word least(Word a, Word b) { return a < b ? a : b; }
     static __device__ __forceinline__ Word most(Word a, Word b) { return a < b ? b : a; }
-    static __device__ double distance(Raw a, Raw b, const KeyForm& form) {
+    static __device__ double excess(Raw a, Raw b, const KeyForm& form) {
         if (form.is_float) {
-            return fabs(std::bit_cast<double>(a) - std::bit_cast<double>(b));
+            return std::bit_cast<double>(a) - std::bit_cast<double>(b);
         }
         const auto x = static_cast<Word>(a ^ flip(form));
         const auto y = static_cast<Word>(b ^ flip(form));
-        return static_cast<double>(x > y ? static_cast<Raw>(x) - static_cast<Raw>(y)
-                                         : static_cast<Raw>(y) - static_cast<Raw>(x));
+        return x > y ? static_cast<double>(static_cast<Raw>(x) - static_cast<Raw>(y))
+                     : -static_cast<double>(static_cast<Raw>(y) - static_cast<Raw>(x));
     }
 };
 

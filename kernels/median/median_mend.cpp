@@ -42,8 +42,8 @@ template <class T> class Mender {
                 to[x] = mark_;
             } else if (invalid > 1) {
                 const T median = median_at(x);
-                to[x] = !view_.has_difference || apart(own[x], median) > view_.difference ? median
-                                                                                          : own[x];
+                to[x] =
+                    !view_.has_difference || view_.is_far(excess(own[x], median)) ? median : own[x];
             }
             invalid -= invalid_in(x - view_.radius_x);
         }

@@ -292,7 +292,7 @@ template <class T> class MedianTileWork {
         if (view.has_difference) {
             const T* own = in_ + (at - view.in_first) * view.columns + tile_.first_column;
             for (std::int64_t x = 0; x < tile_.columns; ++x) {
-                to[x] = apart(own[x], to[x]) > view.difference ? to[x] : own[x];
+                to[x] = view.is_far(excess(own[x], to[x])) ? to[x] : own[x];
             }
         }
     }

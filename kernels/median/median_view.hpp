@@ -3,7 +3,6 @@
 
 #include "kernels/median/median.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -27,7 +26,14 @@ struct MedianView {
     double fill;
     bool has_difference;
     double difference;
+    Median::Side side;
 
+    /// Whether an element, so far above its median, becomes it where there is a difference.
+    constexpr bool is_far(double above) const {
+        const bool turned =
+            side == Median::Side::below || (side == Median::Side::both && above < 0);
+        return (turned ? -above : above) > difference;
+    }
     /// The row of the input buffer, within its frame, that holds row `y` of a layer, dz layers
     /// away; −1 where the fill value stands. Without layers `layer` is 0, and y an extended row.
     /// constexpr, so that device code can call it too.
@@ -73,18 +79,21 @@ inline MedianView median_view(const Median& median, const RowBlock& block) {
             median.boundary,
             median.fill,
             median.difference.has_value(),
-            median.difference.value_or(0)};
+            median.difference.value_or(0),
+            median.side};
 }
 
-/// |a − b|, exact for integers as far as float64 is.
-template <class T> double apart(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return std::abs(static_cast<double>(a) - static_cast<double>(b));
+/// x − median, exact for integers as far as float64 is. constexpr, so that device code can call it
+/// too.
+template <class T> constexpr double excess(T x, T median) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+        const auto apart = [](T high, T low) {
+            return static_cast<double>(static_cast<std::uint64_t>(high) -
+                                       static_cast<std::uint64_t>(low));
+        };
+        return x > median ? apart(x, median) : -apart(median, x);
     } else {
-        using Wide = std::make_unsigned_t<T>;
-        return static_cast<double>(
-            static_cast<Wide>(a > b ? static_cast<Wide>(a) - static_cast<Wide>(b)
-                                    : static_cast<Wide>(b) - static_cast<Wide>(a)));
+        return static_cast<double>(x) - static_cast<double>(median);
     }
 }
 

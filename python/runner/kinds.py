@@ -266,6 +266,7 @@ def match(x: Any, *, patch: Sequence[int] | None = None, window: Sequence[int] |
 def median(x: Any, size: int | Sequence[int], *,
            boundary: Literal["constant", "nearest", "reflect", "mirror", "wrap"] | None = None,
            fill: float | None = None, difference: float | None = None,
+           side: Literal["both", "above", "below"] | None = None,
            **options: Unpack[Options]) -> Any:
     """Medians of windows.
 
@@ -282,6 +283,8 @@ def median(x: Any, size: int | Sequence[int], *,
     difference : float, default none
         Only elements that are farther than this from the median are replaced; 0 or more; in units
         of the input.
+    side : Literal["both", "above", "below"], default ``"both"``
+        ``both``, ``above`` or ``below``: only elements on this side of the median are replaced.
     **options
         What every function takes: see the package.
 
@@ -292,7 +295,8 @@ def median(x: Any, size: int | Sequence[int], *,
            [1, 1, 1],
            [1, 1, 1]], dtype=uint8)
     """
-    keys = {"size": size, "boundary": boundary, "fill": fill, "difference": difference}
+    keys = {"size": size, "boundary": boundary, "fill": fill, "difference": difference, "side":
+            side}
     return _arrays.run("median", x, keys, **options)[0]
 
 

@@ -148,36 +148,40 @@ def bin_cases(random):
                    binned(array, all_factors, value, edge, dtype))
 
 
-def medians(array, size, boundary, fill, difference):
+def medians(array, size, boundary, fill, difference, side="both"):
     """By scipy, of numbers; frames apart where the window has one layer."""
     size = [1] * (array.ndim - len(size)) + size
     result = ndimage.median_filter(array, size=size, mode=boundary, cval=fill)
     if difference is not None:
         apart = np.abs(array.astype(np.longdouble) - result.astype(np.longdouble))
-        result = np.where(apart > difference, result, array)
+        right = {"both": True, "above": array > result, "below": array < result}[side]
+        result = np.where((apart > difference) & right, result, array)
     return result
 
 
 def median_cases(random):
-    for shape, in_type, size, boundary, difference in [
-            ((53, 31), "uint16", [3, 3], "reflect", None),
-            ((53, 31), "float32", [5, 5], "wrap", None),
-            ((3, 22, 64), "uint8", [1, 3, 3], "nearest", 30),
-            ((7, 11, 13), "float32", [3, 3, 3], "mirror", None),
-            ((9, 8, 6), "int32", [3, 1, 5], "wrap", 1e8),
-            ((2, 5, 9, 7), "int16", [5, 3, 3], "constant", None),
-            ((41, 17), "float64", [7, 9], "constant", 50.5),
-            ((6, 3, 17), "uint64", [3, 5, 1], "reflect", None),
-            ((5, 17), "int8", [9, 3], "wrap", None)]:
+    for shape, in_type, size, boundary, difference, side in [
+            ((53, 31), "uint16", [3, 3], "reflect", None, None),
+            ((53, 31), "float32", [5, 5], "wrap", None, None),
+            ((3, 22, 64), "uint8", [1, 3, 3], "nearest", 30, None),
+            ((7, 11, 13), "float32", [3, 3, 3], "mirror", None, "above"),
+            ((9, 8, 6), "int32", [3, 1, 5], "wrap", 1e8, "both"),
+            ((2, 5, 9, 7), "int16", [5, 3, 3], "constant", None, None),
+            ((41, 17), "float64", [7, 9], "constant", 50.5, "below"),
+            ((6, 3, 17), "uint64", [3, 5, 1], "reflect", None, "below"),
+            ((5, 33, 37), "uint16", [5, 5], "reflect", 3000, "above"),
+            ((5, 17), "int8", [9, 3], "wrap", None, None)]:
         array = any_values(random, shape, in_type)
         if array.dtype.kind == "f":
             array[~np.isfinite(array) | (array == 0)] = 1  # scipy has no order of NaN and zeros
         if array.dtype.itemsize == 8 and array.dtype.kind != "f":
             array >>= 12  # scipy computes in float64
         line = "" if difference is None else f"difference = {difference}\n"
-        yield Case(f"{shape} {in_type} by {size}, {boundary}", array,
+        line += f'side = "{side}"\n' if side else ""
+        least = 0 if difference is None and side in ("above", "below") else difference
+        yield Case(f"{shape} {in_type} by {size}, {boundary}, {side}", array,
                    f'size = {size}\nboundary = "{boundary}"\nfill = 7\n{line}', None,
-                   medians(array, size, boundary, 7, difference))
+                   medians(array, size, boundary, 7, least, side or "both"))
 
 
 def reduced(images, reduce):
@@ -257,6 +261,7 @@ REFUSALS = {
     "median": [
         (2, ["median.size", "odd"], PLAIN, "size = [3, 2]", None),
         (2, ["median.size", "343"], PLAIN, "size = [9, 9, 9]", None),
+        (2, ["median.side", "above"], PLAIN, 'side = "over"', None),
         (2, ["output.dtype", "median"], PLAIN, "", "uint8"),
         (3, ["more axes", "input.dataset"], PLAIN, "size = [3, 3, 3]", None),
     ],

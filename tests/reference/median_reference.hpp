@@ -61,7 +61,10 @@ std::vector<T> median_reference(const Median& m, std::int64_t frames, const std:
         const auto middle = window.begin() + static_cast<std::ptrdiff_t>(window.size() / 2);
         std::nth_element(window.begin(), middle, window.end(), comes_before<T>);
         const T own = in[static_cast<std::size_t>(i)];
-        const bool stays = m.difference && !(distance_of(own, *middle) > *m.difference);
+        const bool wrong_side = (m.side == Median::Side::above && !(own > *middle)) ||
+                                (m.side == Median::Side::below && !(own < *middle));
+        const bool stays =
+            m.difference && (wrong_side || !(distance_of(own, *middle) > *m.difference));
         out.push_back(stays ? own : *middle);
     }
     return out;

@@ -45,6 +45,10 @@ TEST(MedianJob, DefaultsAreWritten) {
                      {{"difference", of(2.5)}, {"boundary", of(std::string("mirror"))}})
                   ->canonical(),
               "size = [1, 3, 3]\nboundary = \"mirror\"\nfill = 0.0\ndifference = 2.5\n");
+    EXPECT_EQ(parsed("median", parse_median, {{"side", of(std::string("below"))}})->canonical(),
+              "size = [1, 3, 3]\nboundary = \"reflect\"\nfill = 0.0\nside = \"below\"\n");
+    EXPECT_EQ(parsed("median", parse_median, {{"side", of(std::string("both"))}})->canonical(),
+              parsed("median", parse_median, {})->canonical());
 }
 
 TEST(MedianJob, RefusesWrongSizes) {

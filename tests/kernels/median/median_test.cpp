@@ -93,6 +93,24 @@ TYPED_TEST(MedianTest, ADifferenceKeepsWhatIsNear) {
     EXPECT_EQ(got[4], 3);
 }
 
+TYPED_TEST(MedianTest, OnlyOneSideIsReplaced) {
+    Median m = window({1, 1, 3}, 1, 1, 6);
+    m.difference = 2;
+    m.side = Median::Side::above;
+    EXPECT_EQ((std::vector<std::int16_t>{5, 7, -30000, 6, 6, 9}),
+              whole<std::int16_t>(this->queue(), m, 1, {5, 7, -30000, 30000, 6, 9}));
+    m.side = Median::Side::below;
+    EXPECT_EQ((std::vector<std::int16_t>{5, 7, 7, 30000, 9, 9}),
+              whole<std::int16_t>(this->queue(), m, 1, {5, 7, -30000, 30000, 6, 9}));
+    m.difference = 0;
+    m.columns = 3;
+    EXPECT_EQ((std::vector<std::uint64_t>{~0ULL, 1, 1}),
+              whole<std::uint64_t>(this->queue(), m, 1, {~0ULL, 0, 1}));
+    m.side = Median::Side::above;
+    EXPECT_EQ((std::vector<std::uint64_t>{1, 1, 0}),
+              whole<std::uint64_t>(this->queue(), m, 1, {1, ~0ULL, 0}));
+}
+
 template <class T, class Q>
 void expect_reference(Q& queue, const Median& m, std::int64_t frames, std::mt19937_64& random,
                       std::size_t offset = 0) {
@@ -116,6 +134,7 @@ TYPED_TEST(MedianTest, AllTypesAndBoundariesAsTheReference) {
                     m.fill = 100.5;
                     if (random() % 3 == 0) {
                         m.difference = 40;
+                        m.side = static_cast<Median::Side>(random() % 3);
                     }
                     expect_reference<T>(this->queue(), m, 2, random);
                 }
