@@ -53,8 +53,10 @@ TEST(BinJob, RefusesWhatHasNoBlocks) {
     using Texts = std::vector<std::string>;
     EXPECT_EQ(complaints_of("bin", parse_bin, {}),
               (Texts{"bin.factors is missing: write [z, y, x] or [y, x], as [1, 2, 2]"}));
-    EXPECT_EQ(complaints_of("bin", parse_bin, {{"factors", integers({2})}}),
-              (Texts{"bin.factors: expected [z, y, x] or [y, x], got 1 numbers"}));
+    EXPECT_EQ(
+        complaints_of("bin", parse_bin, {{"factors", integers({2})}}),
+        (Texts{
+            "bin.factors: expected [z, y, x], [y, x] or one number for y and x, got 1 numbers"}));
     EXPECT_EQ(complaints_of("bin", parse_bin, {{"factors", integers({2, 70000})}}),
               (Texts{"bin.factors: must be at most 65536, got [2, 70000]"}));
     EXPECT_EQ(complaints_of("bin", parse_bin, {{"factors", integers({0, 2})}}).size(), 1U);

@@ -62,9 +62,10 @@ TEST(MedianJob, RefusesWrongSizes) {
               (Texts{"median.size: each must be odd, from 1 to 9, got [1, 3, 11]"}));
     EXPECT_EQ(complaints({{"size", integers({9, 9, 9})}}),
               (Texts{"median.size: at most 343 elements, got 729 of [9, 9, 9]"}));
-    EXPECT_EQ(complaints({{"size", integers({3})}, {"difference", of(-1.0)}}),
-              (Texts{"median.size: expected [z, y, x] or [y, x], got 1 numbers",
-                     "median.difference: must be 0 or more, got -1.0"}));
+    EXPECT_EQ(
+        complaints({{"size", integers({3})}, {"difference", of(-1.0)}}),
+        (Texts{"median.size: expected [z, y, x], [y, x] or one number for y and x, got 1 numbers",
+               "median.difference: must be 0 or more, got -1.0"}));
 }
 
 TEST(MedianJob, RefusesInputsThatDoNotFit) {
