@@ -78,6 +78,9 @@ std::string verification_text(const Verification& v) {
         size_text(v.checked_rows * row_bytes(v.array)) + ": " +
         (v.wrong_runs.empty() ? "all right" : counted(std::ssize(v.wrong_runs), "run") + " wrong") +
         "\n";
+    if (!v.wrong_runs.empty()) {
+        text += "to compute them again: runner repair " + shell_word(v.file) + "\n";
+    }
     if (!v.not_recomputed.empty()) {
         text += "not computed again: " + printable(v.not_recomputed) + "\n";
     } else if (v.recomputed_rows > 0) {

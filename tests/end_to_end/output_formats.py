@@ -235,7 +235,8 @@ def test_verify_and_repair():
                 file.write(new)
 
         damage(20000)
-        assert "1 run wrong" in call("verify", name, code=7).stdout
+        said = call("verify", name, code=7).stdout
+        assert "1 run wrong\nto compute them again: runner repair " + name in said
         assert "repaired: " in call("repair", name).stdout
         assert pathlib.Path(name).read_bytes() == whole
         call("verify", name)
