@@ -28,6 +28,9 @@ PlainValue text_value(std::string text) {
     return value;
 }
 
+/// What the program records in its outputs (row_hashes_dataset), which is about that file.
+constexpr std::string_view own_group = "/runner";
+
 class ScanReader {
   public:
     ScanReader(const FileHandle& handle, const NexusFile& file, std::string dataset, FrameKey key,
@@ -90,7 +93,7 @@ class ScanReader {
             if (path == detector_) {
                 item = usual_detector;
             }
-            if (path == dataset_ || has(item) || items_.size() >= most_scan_items) {
+            if (path == dataset_ || path == own_group || has(item) || items_.size() >= most_scan_items) {
                 continue;
             }
             try {
@@ -124,8 +127,11 @@ class ScanReader {
     void add_group(const std::string& item, const std::string& path) {
         ScanItem made{
             item, file_.text(path, "NX_class").value_or(""), {}, {}, ScanItem::Kind::group};
-        const ObjectHandle group = file_.open(path);
-        read_attributes(group.get(), path, most_coordinate_attributes, made.attributes, left_out_);
+        if (path != "/") { // the root's are about the file
+            const ObjectHandle group = file_.open(path);
+            read_attributes(group.get(), path, most_coordinate_attributes, made.attributes,
+                            left_out_);
+        }
         std::erase_if(made.attributes, [](const NamedValue& each) {
             return each.name == "axes" || each.name.ends_with("_indices");
         });

@@ -208,3 +208,15 @@ def test_same_bytes():
             file.visit(names.append)
             found.append([each for each in names if not each.startswith("runner")])
     assert found[0] == found[1]
+
+
+def test_what_is_about_the_file_of_a_pass_stays_there():
+    """The scan is all of that file, whose root has the record of the pass."""
+    good("generate", "tomo-scan", "scan.nx", "--shape", "20,12,16", "--dtype", "uint16")
+    pathlib.Path("j.toml").write_text(
+        '[input]\nfile = "scan.nx"\n[output]\nfile = "o.nx"\n[run]\nbackend = "cpu"\n[[step]]\nkind = "correct"\n'
+        '[[step]]\nkind = "denoise"\nsigma = "auto"\npatch = [1, 3, 3]\nwindow = [3, 5, 5]\n')
+    assert "without some of its attributes" not in call("j.toml").stderr
+    with h5py.File("o.nx") as file:
+        assert dict(file["entry"].attrs) == {"NX_class": "NXentry"}
+        assert "runner" not in file["entry"] and "instrument/detector/image_key" in file["entry"]
