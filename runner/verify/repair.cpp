@@ -195,7 +195,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     const std::vector<WrongRows> left = wrong_rows(files, mended, request.threads);
     if (!left.empty()) {
         throw Error(
-            ExitCode::differs,
+            ExitCode::output,
             {"the output is still wrong after its repair",
              output.file + ", " + rows_text(left.front().rows, result.array),
              counted(std::ssize(left), "run") + " of rows " + (left.size() == 1 ? "is" : "are"),
