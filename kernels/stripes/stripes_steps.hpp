@@ -21,7 +21,8 @@ template <class T> class StripesScratch {
     std::int64_t frames() const { return frames_; }
     std::int64_t bytes() const { return frames_ * frame_bytes() + part_count * alignment; }
 
-    StripeLines<T> lines(std::byte* scratch) const {
+    /// The lines of frames; moves `scratch` behind them.
+    StripeLines<T> lines(std::byte*& scratch) const {
         StripeLines<T> lines;
         lines.lines = take<T>(scratch, frame_values());
         lines.entries = take<typename StripeLines<T>::Entry>(scratch, frame_values());
@@ -34,7 +35,6 @@ template <class T> class StripesScratch {
     StripeSearch search(std::byte* scratch) const {
         StripeSearch search;
         search.all = lines(scratch);
-        scratch += frames_ * frame_values() * lines_bytes + 3 * alignment;
         search.factors = take<double>(scratch, stripes_.columns);
         search.backgrounds = take<double>(scratch, stripes_.columns);
         search.entries = take<LongEntry>(scratch, stripes_.columns);
@@ -118,7 +118,8 @@ void remove_stripes_by(Q& queue, const Stripes& stripes, std::int64_t frames, co
     const StripesScratch<W> places(stripes, frames);
     const std::int64_t frame = stripes.rows * stripes.columns;
     for (std::int64_t first = 0; first < frames; first += places.frames()) {
-        StripeLines<W> lines = places.lines(scratch);
+        std::byte* free = scratch;
+        StripeLines<W> lines = places.lines(free);
         lines.frames = std::min(places.frames(), frames - first);
         take(reinterpret_cast<const T*>(in) + first * frame, lines);
         if constexpr (std::is_same_v<W, double>) {
