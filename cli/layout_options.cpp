@@ -45,7 +45,7 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
     const RowsFormat* const format = rows_format_of(file);
-    const WrittenFormat* const written = format == nullptr ? nullptr : format->written;
+    const WrittenFormat* const written = format == nullptr ? nullptr : written_in(*format, file);
     for (const std::string option : {chunk, shard, compression, level, shuffle}) {
         const bool has =
             format == nullptr || (written != nullptr && has_layout_key(written, option.substr(2)));

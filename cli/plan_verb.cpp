@@ -8,6 +8,7 @@
 #include "io/cost/reading_cost.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "jobs/input_errors.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
@@ -102,6 +103,17 @@ std::string disk_text(const DiskSpace& disk) {
            size_text(disk.needed) + ", " + size_text(disk.free) + " free\n";
 }
 
+/// How many files a set of slices is.
+std::string slices_text(const PreparedJob& prepared) {
+    const OutputLayout& layout = prepared.file.output.layout;
+    if (!is_in_slices(layout)) {
+        return "";
+    }
+    const std::int64_t count =
+        folder_of(layout)->files({prepared.file.output.file, "", prepared.output(), layout});
+    return ", in " + counted(count, "slice");
+}
+
 std::string end_text(const PlannedEnd& end) {
     std::string text = end.file + ":" + end.dataset + ", " + type_text(end.array) + " " +
                        shape_text(end.array.shape);
@@ -120,7 +132,7 @@ std::string ends_text(const PreparedJob& prepared) {
         text += "  invalid elements: " + printable(from.invalid) + "\n";
     }
     for (const PlannedEnd& end : to) {
-        text += "writes " + end_text(end) + "\n";
+        text += "writes " + end_text(end) + slices_text(prepared) + "\n";
         if (!end.invalid.empty()) {
             text += "  invalid elements: " + printable(end.invalid) + "\n";
         }

@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/output/default_plot.hpp"
@@ -75,8 +76,7 @@ void check_room(const OutputDataset& output, const std::string& file) {
 }
 
 void check_absent(const std::string& file) {
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) {
+    if (is_output_there(file)) {
         clean_up_beside(file);
         throw Error(ExitCode::output,
                     {"cannot generate the file", file, "it exists", "Remove it, or name another"});

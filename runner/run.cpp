@@ -7,6 +7,7 @@
 #include "io/files/text_file.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"
+#include "io/rows/written_format.hpp"
 #include "jobs/generate.hpp"
 #include "kernels/queue/devices.hpp"
 #include "kernels/queue/shown_device.hpp"
@@ -18,6 +19,7 @@
 #include "runner/launch.hpp"
 #include "runner/messages.hpp"
 #include "runner/open_run.hpp"
+#include "runner/output/complete_output.hpp"
 #include "runner/ranks/host_memory.hpp"
 #include "runner/ranks/kept_rates.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
@@ -273,9 +275,15 @@ bool Run::stream() {
 void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
     place_.log.phases.begin("assembling the output");
+    OutputDataset output = output_dataset(*prepared_, beginning_.parts);
+    if (is_in_slices(output.layout)) { // which every rank writes with their axes
+        std::string axes;
+        ranks.first_alone([&] { axes = to_text(output_axes(*prepared_, place_.prober)); });
+        output.axes =
+            axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
+    }
     ranks.together([&] {
-        assemble_output(output_dataset(*prepared_, beginning_.parts),
-                        {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync});
+        assemble_output(output, {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync});
     });
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");

@@ -4,6 +4,7 @@
 #include "io/files/file_lock.hpp"
 #include "io/files/file_mark.hpp"
 #include "io/files/own_file.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
@@ -97,7 +98,7 @@ void remove_before(const std::vector<JobPass>& passes, std::size_t before, Probe
 bool is_complete(const JobPass& last, Prober& prober) {
     const PreparedJob prepared = prepared_pass(last, prober);
     (void)disk_space(prepared); // the output's folder is there
-    return is_there(last.file.output.file) &&
+    return is_output_there(last.file.output.file) &&
            settle(prepared, rules_of(last.file), prober) == ToDo::nothing;
 }
 
@@ -110,7 +111,7 @@ bool is_made(const JobPass& pass, Prober& prober) {
     if (pass.is_kept) {
         (void)disk_space(prepared);
     }
-    if (!is_there(pass.file.output.file)) {
+    if (!is_output_there(pass.file.output.file)) {
         return false;
     }
     if (output_standing(prepared, job_identity(prepared), prober).standing == Standing::done) {

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/input/file_access.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
@@ -74,15 +75,15 @@ std::string input_endings() {
 
 /// Whether convert_to_rows() makes such files.
 bool is_of_rows(const std::string& output) {
-    return output_name_fault(output).empty() && !has_ending(output, picture_ending);
+    return output_name_fault(output).empty() &&
+           (is_folder_output(output) || !has_ending(output, picture_ending));
 }
 
 /// Whether a file of this name holds such an array.
 bool can_hold(const std::string& output, const ArrayInfo& array) {
-    const RowsFormat* const format = rows_format_of(output);
     try {
-        return format != nullptr && format->written != nullptr &&
-               format->written->place({{}, {}, array, {}}).bytes > 0;
+        const WrittenFormat* const written = written_format_of(output);
+        return written != nullptr && written->place({{}, {}, array, {}}).bytes > 0;
     } catch (const Error&) {
         return false;
     }
@@ -152,18 +153,17 @@ void check_formats(const std::string& input, const std::string& output, InputNam
         throw Error(ExitCode::usage, {"cannot convert the input", input,
                                       "files of that ending cannot be read", known});
     }
+    if (const std::string fault = slices_fault(output); !fault.empty()) {
+        throw Error(ExitCode::usage, {"cannot convert to the output", output, fault, ""});
+    }
     if (!is_of_rows(output) && !has_ending(output, picture_ending)) {
         throw Error(ExitCode::usage, {"cannot convert to the output", output,
                                       "its ending names no format that can be made", known});
     }
-    if (const std::string fault = slices_fault(output); !fault.empty()) {
-        throw Error(ExitCode::usage, {"cannot convert to the output", output, fault, ""});
-    }
 }
 
 void check_absent(const std::string& output, Overwrite overwrite) {
-    std::error_code ignored;
-    if (overwrite == Overwrite::no && std::filesystem::exists(output, ignored)) {
+    if (overwrite == Overwrite::no && is_output_there(output)) {
         clean_up_beside(output);
         throw Error(ExitCode::output, {"the output is already there", output, "it would be lost",
                                        "Add --overwrite, or name another"});

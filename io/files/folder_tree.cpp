@@ -2,12 +2,16 @@
 #include "io/files/folder_tree.hpp"
 
 #include "base/error.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
 #include "io/files/own_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -82,8 +86,21 @@ void remove_tree(const std::string& path) {
     }
 }
 
+void sync_file_system(const std::string& folder) {
+    const Descriptor opened(open_again(folder, O_RDONLY | O_DIRECTORY));
+    if (opened.get() < 0 || ::syncfs(opened.get()) != 0) {
+        throw Error(ExitCode::output,
+                    {"cannot sync a folder", folder, errno_text(errno), errno_remedy(errno)});
+    }
+}
+
 void sync_tree(const std::string& folder) {
-    for (const fs::directory_entry& entry : entries_of(folder)) {
+    const std::vector<fs::directory_entry> entries = entries_of(folder);
+    if (std::ssize(entries) > synced_singly) {
+        sync_file_system(folder);
+        return;
+    }
+    for (const fs::directory_entry& entry : entries) {
         const std::string path = entry.path().string();
         if (entry.is_directory()) {
             sync_folder_of(path + "/.");

@@ -3,6 +3,7 @@
 
 #include "io/files/file_mark.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,14 @@ std::vector<std::string> files_in(const std::string& folder);
 /// Removes a file, or a folder with all in it; nothing where nothing has the name. Follows no
 /// links. @throws Error (output).
 void remove_tree(const std::string& path);
+
+/// With more files than this in a folder, waiting for each takes longer than for all that its file
+/// system has in memory.
+inline constexpr std::int64_t synced_singly = 256;
+
+/// Waits until all that this machine has written to the folder's file system is on the disk.
+/// @throws Error (output).
+void sync_file_system(const std::string& folder);
 
 /// Waits until all of a folder is on the disk. @throws Error (output).
 void sync_tree(const std::string& folder);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"
+#include "io/files/folder_tree.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/formats/mrc_file.hpp"
 #include "io/formats/nifti_file.hpp"
@@ -11,6 +12,8 @@
 #include "io/formats/png_reader.hpp"
 #include "io/formats/sand_file.hpp"
 #include "io/formats/sand_rows.hpp"
+#include "io/formats/slice_names.hpp"
+#include "io/formats/slices.hpp"
 #include "io/tiff/tiff_file.hpp"
 #include "io/zarr/zarr_file.hpp"
 #include "io/zarr/zarr_writer.hpp"
@@ -132,8 +135,10 @@ constexpr FolderOfChunks zarr_folder{
     [](const OutputDataset& output, std::int64_t index) {
         return zarr_file(output, index, flavour);
     },
-    zarr_tail, [](const OutputDataset& output) { return zarr_texts(output, flavour); },
-    is_zarr_name};
+    zarr_tail,
+    [](const OutputDataset& output) { return zarr_texts(output, flavour); },
+    [](const std::string& /*file*/, const std::string& name) { return is_zarr_name(name); },
+    files_in};
 
 template <ZarrFlavour flavour>
 constexpr PackedFormat packed_zarr{is_zarr_compression,  zarr_chunk, nullptr, nullptr, nullptr,
@@ -163,13 +168,14 @@ constexpr std::array formats = {
     RowsFormat{"numpy", ".npy", image_dataset, survey_own<open_npy_reader>, open_npy_reader,
                &written_npy, "", Parser::own},
     RowsFormat{"OME-TIFF", ".ome.tif .ome.tiff", image_dataset, survey_only<survey_tiff>,
-               open_tiff_reader, &written_ome, "", Parser::foreign},
+               open_tiff_reader, &written_ome, "", Parser::foreign, nullptr,
+               &SlicesOf<written_ome>::written},
     RowsFormat{"TIFF", ".tif .tiff", image_dataset, survey_only<survey_tiff>, open_tiff_reader,
-               &written_tiff, "", Parser::foreign},
+               &written_tiff, "", Parser::foreign, nullptr, &SlicesOf<written_tiff>::written},
     RowsFormat{"TIFF", ".btf .svs .lsm .stk .ndpi", image_dataset, survey_only<survey_tiff>,
                open_tiff_reader, nullptr, "", Parser::foreign},
     RowsFormat{"PNG", ".png", image_dataset, survey_only<survey_png>, open_png_reader, &written_png,
-               "", Parser::foreign},
+               "", Parser::foreign, nullptr, &SlicesOf<written_png>::written},
     RowsFormat{"NIfTI-1", ".nii", image_dataset, survey_own<open_nifti_reader>, open_nifti_reader,
                &written_nifti, "", Parser::own},
     RowsFormat{"NIfTI-1", ".nii.gz", image_dataset, survey_own<open_nifti_reader>,
@@ -277,19 +283,21 @@ const RowsFormat* format_of_folder(const std::string& file) {
     return found == formats.end() ? nullptr : found;
 }
 
-/// What in a name would stand for the number of a slice: `*`, or a number as printf writes one,
-/// `%04d`; "" where nothing does.
-std::string mark_of_slices(std::string_view name) {
-    if (name.find('*') != std::string_view::npos) {
-        return "*";
-    }
-    for (std::size_t at = 0; (at = name.find('%', at)) != std::string_view::npos; ++at) {
-        const std::size_t end = name.find_first_not_of("0123456789", at + 1);
-        if (end != std::string_view::npos && (name[end] == 'd' || name[end] == 'i')) {
-            return std::string(name.substr(at, end + 1 - at));
+/// "a, b and c": the endings that `first` has, and those of formats with such a member.
+std::string listed_endings(std::string_view first, const WrittenFormat* RowsFormat::*member) {
+    std::vector<std::string> endings = words(first);
+    for (const RowsFormat& format : formats) {
+        if (format.*member != nullptr) {
+            const std::vector<std::string> more = words(format.endings);
+            endings.insert(endings.end(), more.begin(), more.end());
         }
     }
-    return "";
+    std::string text;
+    for (std::size_t i = 0; i < endings.size(); ++i) {
+        text += i == 0 ? "" : (i + 1 < endings.size() ? ", " : " and ");
+        text += endings[i];
+    }
+    return text;
 }
 
 } // namespace
@@ -319,26 +327,18 @@ bool is_hdf5_name(const std::string& file) {
     return !ending_among(hdf5_endings, plain_name(file)).empty();
 }
 
-std::string written_endings() {
-    std::vector<std::string> endings = words(hdf5_endings);
-    for (const RowsFormat& format : formats) {
-        if (format.written != nullptr) {
-            const std::vector<std::string> more = words(format.endings);
-            endings.insert(endings.end(), more.begin(), more.end());
-        }
-    }
-    std::string text;
-    for (std::size_t i = 0; i < endings.size(); ++i) {
-        text += i == 0 ? "" : (i + 1 < endings.size() ? ", " : " and ");
-        text += endings[i];
-    }
-    return text;
+std::string written_endings() { return listed_endings(hdf5_endings, &RowsFormat::written); }
+
+std::string slices_endings() { return listed_endings("", &RowsFormat::slices); }
+
+bool writes_slices(const std::string& file) {
+    const std::string name = plain_name(file);
+    const RowsFormat* const format = format_of_ending(name);
+    return format != nullptr && format->slices != nullptr && !slices_mark(name).empty();
 }
 
-std::string slices_fault(const std::string& file) {
-    const std::string mark = mark_of_slices(plain_name(file));
-    return mark.empty() ? ""
-                        : "holds " + mark + ", and no folder of slices is written: name one file";
+const WrittenFormat* written_in(const RowsFormat& format, const std::string& file) {
+    return slices_mark(plain_name(file)).empty() ? format.written : format.slices;
 }
 
 std::string output_name_fault(const std::string& file) {
@@ -357,21 +357,21 @@ std::string output_name_fault(const std::string& file) {
 
 const WrittenFormat* written_format_of(const std::string& file) {
     const RowsFormat* const format = rows_format_of(file);
-    if (format != nullptr && format->written == nullptr) {
+    const WrittenFormat* const written = format == nullptr ? nullptr : written_in(*format, file);
+    if (format != nullptr && written == nullptr) {
         throw Error(ExitCode::usage,
                     {"cannot make the file", file,
                      std::string(format->name) + " files are not made so",
                      format->instead.empty() ? "Make an HDF5 file and use runner convert"
                                              : "Instead, " + std::string(format->instead)});
     }
-    return format == nullptr ? nullptr : format->written;
+    return written;
 }
 
 const FolderOfChunks* folder_output_of(const std::string& file) {
     const RowsFormat* const format = format_of_ending(plain_name(file));
-    return format == nullptr || format->written == nullptr || format->written->packed == nullptr
-               ? nullptr
-               : format->written->packed->folder;
+    const WrittenFormat* const written = format == nullptr ? nullptr : written_in(*format, file);
+    return written == nullptr || written->packed == nullptr ? nullptr : written->packed->folder;
 }
 
 bool is_folder_output(const std::string& file) { return folder_output_of(file) != nullptr; }

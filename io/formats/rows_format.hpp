@@ -47,6 +47,9 @@ struct RowsFormat {
 
     /// What else a format has whose files are folders; null for all others.
     const FolderFormat* folder = nullptr;
+
+    /// How slices are written, a file each (slice_names.hpp); null: never.
+    const WrittenFormat* slices = nullptr;
 };
 
 /// All of them.
@@ -56,6 +59,15 @@ std::span<const RowsFormat> rows_formats();
 /// (FILE.partial). Where the name's ending says nothing, the first bytes of a file that is there.
 /// null: HDF5, or nothing that is known.
 const RowsFormat* rows_format_of(const std::string& file);
+
+/// How a file of this name, or what it stands for, is written; null where it is not.
+const WrittenFormat* written_in(const RowsFormat& format, const std::string& file);
+
+/// Whether a file of this name would be one of slices, if its name is right.
+bool writes_slices(const std::string& file);
+
+/// The endings of slices: ".tif and .png".
+std::string slices_endings();
 
 /// How a file of this name is written, for OutputLayout::format; null: as HDF5.
 /// @throws Error (usage) where its format is not written.
@@ -67,10 +79,6 @@ bool is_folder_output(const std::string& file);
 
 /// Whether a file of this name is an HDF5 file, by its ending.
 bool is_hdf5_name(const std::string& file);
-
-/// What is wrong with the name of a file that is to be made where it would stand for many, one a
-/// slice: "holds %04d, ..."; "" where it does not.
-std::string slices_fault(const std::string& file);
 
 /// What is wrong with the name of a file that is to be made, for "NAME ...": its ending is none of
 /// a format that is written, or it has a slices_fault(). "" where nothing is.

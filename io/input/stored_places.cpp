@@ -111,10 +111,19 @@ DatasetLayout packed_layout(const OutputDataset& output) {
     DatasetLayout layout{output.file, output.dataset, output.file, {}, DatasetLayout::Way::chunks};
     layout.info.array = output.array;
     layout.info.chunk = ChunkGrid(output.array, output.layout).chunk();
-    layout.filters = layout_filters(output.layout, output.array);
+    if (output.layout.compression != Compression::none) {
+        layout.filters = layout_filters(output.layout, output.array);
+    }
     layout.edges = EdgeChunks::cut;
     for (const PackedPlace& place : packed_places(output)) {
-        layout.chunks.push_back({std::ssize(layout.chunks), place.offset, place.bytes, 0});
+        layout.chunks.push_back(
+            {std::ssize(layout.chunks), place.offset, place.bytes, 0, place.file});
+    }
+    if (is_in_slices(output.layout)) {
+        const FolderOfChunks& slices = *folder_of(output.layout);
+        for (std::int64_t slice = 0; slice < slices.files(output); ++slice) {
+            layout.chunk_files.push_back(slices.slice(output, slice).file);
+        }
     }
     return layout;
 }

@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/files/file.hpp"
+#include "io/files/folder_tree.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
@@ -200,10 +201,37 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     finish_packed(output, sizes);
 }
 
+/// One slice: its chunks in their order, and what is about them in a file of its format.
+void store_slice(const OutputDataset& slice, const FileOfChunks& made, ChunkMaker& maker,
+                 RowWriter::Sync sync) {
+    std::int64_t at = slice.layout.format->place(slice).begin;
+    std::vector<std::int64_t> sizes;
+    File file(slice.file, File::Mode::create);
+    for (const std::int64_t chunk : made.chunks) {
+        const std::span<const std::byte> packed = maker.packed(chunk);
+        file.write(at, std::ssize(packed), packed.data());
+        at += std::ssize(packed);
+        sizes.push_back(std::ssize(packed));
+    }
+    if (is_packed(slice.layout)) {
+        finish_packed(slice, sizes);
+    } else {
+        place_written(slice);
+    }
+    if (sync == RowWriter::Sync::yes) {
+        file.sync();
+    }
+    file.close();
+}
+
 /// One file of a folder: its chunks in their order, and what follows them.
 void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::int64_t index,
                 ChunkMaker& maker, RowWriter::Sync sync) {
     const FileOfChunks made = folder.file(output, index);
+    if (folder.slice != nullptr) {
+        store_slice(folder.slice(output, index), made, maker, sync);
+        return;
+    }
     const std::filesystem::path path = std::filesystem::path(output.file) / made.name;
     std::error_code failure;
     std::filesystem::create_directories(path.parent_path(), failure); // or File says why not
@@ -241,11 +269,16 @@ void store_files(const OutputDataset& output, const FolderOfChunks& folder, cons
     const std::int64_t files = folder.files(output);
     const std::int64_t begin = files * share.rank / share.ranks;
     const std::int64_t end = files * (share.rank + 1) / share.ranks;
+    const bool synced = share.sync == RowWriter::Sync::yes; // by the node that writes them
+    const bool at_once = synced && files > synced_singly;
     IoThreads pool(threads);
     pool.run(end - begin, [&](std::int64_t item, int thread) {
         store_file(output, folder, begin + item, *makers[static_cast<std::size_t>(thread)],
-                   share.sync);
+                   at_once ? RowWriter::Sync::no : share.sync);
     });
+    if (at_once) {
+        sync_file_system(output.file);
+    }
 }
 
 Target target_of(const OutputDataset& output, const std::vector<RowPiece>& pieces,

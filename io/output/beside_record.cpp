@@ -7,11 +7,11 @@
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
-#include "io/files/folder_tree.hpp"
 #include "io/files/hash.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/rows/file_elements.hpp"
@@ -138,7 +138,7 @@ std::optional<std::string> identity_in(const std::string& path, const std::strin
     }
     try {
         const Glance glance = glance_at(path);
-        const FileMark mark = mark_of_tree(file);
+        const FileMark mark = mark_of_output(file);
         const std::string old = head_of(file, mark, 1);
         if (glance.whole && glance.text.starts_with(old)) {
             return glance.text.substr(old.size());
@@ -284,7 +284,7 @@ std::optional<std::string> identity_beside(const std::string& file) {
 void prepare_beside_record(const std::string& file, const BesideRecord& record,
                            RowWriter::Sync sync) {
     const std::string path = path_in_journal(file);
-    const std::string text = to_text(file, record, mark_of_tree(partial_name(file)));
+    const std::string text = to_text(file, record, mark_of_output(partial_name(file)));
     File written(path, File::Mode::create);
     written.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
     if (sync == RowWriter::Sync::yes) {
@@ -356,7 +356,7 @@ BesideRecord read_beside_record(const std::string& file) {
 }
 
 void write_beside_record(const std::string& file, const BesideRecord& record) {
-    const std::string text = to_text(file, record, mark_of_tree(file));
+    const std::string text = to_text(file, record, mark_of_output(file));
     replace_file(beside_record_path(file), std::as_bytes(std::span(text)), Durable::yes);
 }
 

@@ -21,8 +21,10 @@ bool is_too_large(const std::vector<std::int64_t>& chunk) {
     return false;
 }
 
+/// Whether users choose what chunks and files hold.
 bool is_folder(const WrittenFormat* format) {
-    return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr;
+    return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr &&
+           format->packed->folder->slice == nullptr;
 }
 
 bool is_taken(Compression compression, const WrittenFormat* format) {

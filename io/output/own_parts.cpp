@@ -7,7 +7,9 @@
 #include "io/files/folder_tree.hpp"
 #include "io/files/own_file.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/journal.hpp"
+#include "io/output/publish_slices.hpp"
 #include "io/writers/shards.hpp"
 
 #include <algorithm>
@@ -82,7 +84,7 @@ std::vector<std::string> partial_files(const std::string& file) {
 void check_folder(const std::string& path) {
     const FolderOfChunks* const folder = folder_output_of(path);
     for (const std::string& name : files_in(path)) {
-        if (!folder->owns(name)) {
+        if (!folder->owns(path, name)) {
             refuse_foreign_part(path, "it holds \"" + printable(name) +
                                           "\", which no output of this program does");
         }
@@ -176,7 +178,18 @@ PartialOutput::PartialOutput(const std::string& file)
     if (journal_of(file, lock_) != Journal::none) {
         refuse_foreign_part(journal_folder(file), "it is of a job that stopped and can be resumed");
     }
-    if (is_half_published(partial_, file_) && lock_.was_left() && lock_.foreign(partial_).empty()) {
+    if (const std::string slices = publishing_folder(file); !slices.empty()) {
+        const std::string why = lock_.foreign(slices);
+        if (!why.empty() || !lock_.was_left()) {
+            refuse_foreign_part(slices, why.empty() ? "it was not begun by this program" : why);
+        }
+        if (is_output_there(file)) {
+            finish_slices(file, RowWriter::Sync::yes);
+        } else {
+            remove_tree(slices); // none has its name: they are made once more
+        }
+    } else if (is_half_published(partial_, file_) && lock_.was_left() &&
+               lock_.foreign(partial_).empty()) {
         finish_publishing(partial_, file_);
     }
     check_own_parts(file, lock_);

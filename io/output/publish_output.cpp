@@ -6,6 +6,8 @@
 #include "io/files/file_mark.hpp"
 #include "io/files/folder_tree.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
+#include "io/output/publish_slices.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -34,7 +36,28 @@ namespace {
                  "The result is in " + partial + ": rename it by hand once that is cleared"});
 }
 
-/// Renames where no file of the new name exists; an errno value, 0 for success.
+/// Refuses to replace a folder with what no output has.
+void check_replaced(const std::string& partial, const std::string& file) {
+    if (!std::filesystem::is_directory(file)) {
+        return;
+    }
+    for (const std::string& name : files_in(file)) {
+        if (!folder_output_of(file)->owns(file, name)) {
+            throw Error(ExitCode::output,
+                        {"cannot replace the folder", file,
+                         "it holds " + printable(name) + ", which no output of this program does",
+                         "Move it away; the result is in " + partial});
+        }
+    }
+}
+
+/// A folder cannot be renamed over another one: the two change their names, at once.
+int exchange(const char* from, const char* to) {
+    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
+} // namespace
+
 int rename_new(const char* from, const char* to) {
     if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
         return 0;
@@ -54,28 +77,6 @@ int rename_new(const char* from, const char* to) {
     }
     return std::rename(from, to) == 0 ? 0 : errno;
 }
-
-/// Refuses to replace a folder with what no output has.
-void check_replaced(const std::string& partial, const std::string& file) {
-    if (!std::filesystem::is_directory(file)) {
-        return;
-    }
-    for (const std::string& name : files_in(file)) {
-        if (!folder_output_of(file)->owns(name)) {
-            throw Error(ExitCode::output,
-                        {"cannot replace the folder", file,
-                         "it holds " + printable(name) + ", which no output of this program does",
-                         "Move it away; the result is in " + partial});
-        }
-    }
-}
-
-/// A folder cannot be renamed over another one: the two change their names, at once.
-int exchange(const char* from, const char* to) {
-    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0 ? 0 : errno;
-}
-
-} // namespace
 
 bool is_half_published(const std::string& partial, const std::string& file) {
     struct stat old {};
@@ -102,6 +103,10 @@ void publish_output(const std::string& partial, const std::string& file, Overwri
         File synced(partial, File::Mode::update);
         synced.sync();
         synced.close();
+    }
+    if (SliceNames::of(file)) {
+        publish_slices(partial, file, overwrite, sync);
+        return;
     }
     const bool is_exchanged = is_folder && overwrite == Overwrite::yes && is_there(file);
     if (is_exchanged) {

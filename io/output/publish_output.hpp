@@ -14,6 +14,9 @@ enum class Overwrite { no, yes };
 void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
                     RowWriter::Sync sync);
 
+/// Renames where no file of the new name exists; an errno value, 0 for success.
+int rename_new(const char* from, const char* to);
+
 /// Whether `partial` and `file` are the two names, and the only ones, of one file: where the file
 /// system cannot rename without replacing, publish_output() makes the second name and then removes
 /// the first, and a run may die in between.

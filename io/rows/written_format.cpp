@@ -9,6 +9,7 @@
 #include "io/files/file.hpp"
 #include "io/files/folder_tree.hpp"
 #include "io/files/own_file.hpp"
+#include "io/rows/chunk_grid.hpp"
 #include "io/rows/dense_rows.hpp"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ std::string difference(const std::set<std::string>& belong, const std::vector<st
 /// The texts of a folder whose chunks are all there, the last one behind all others.
 void write_texts(const OutputDataset& output, const FolderOfChunks& folder) {
     std::set<std::string> names = names_of(output, folder);
-    std::vector<std::string> there = files_in(output.file);
+    std::vector<std::string> there = folder.list(output.file);
     const auto texts = folder.texts(output);
     for (const auto& [name, text] : texts) {
         std::erase(there, name); // which a killed run left
@@ -134,7 +135,7 @@ void check_folder(const OutputDataset& output, const FolderOfChunks& folder) {
         }
         names.insert(name);
     }
-    std::vector<std::string> there = files_in(output.file);
+    std::vector<std::string> there = folder.list(output.file);
     std::erase_if(there, [&](const std::string& name) { // which a killed repair left
         return name.ends_with(unfinished) &&
                names.contains(name.substr(0, name.size() - unfinished.size()));
@@ -142,6 +143,22 @@ void check_folder(const OutputDataset& output, const FolderOfChunks& folder) {
     if (const std::string why = foreign_file_among(names, there); !why.empty()) {
         refuse_structure(output.file, why, "Move it away");
     }
+    for (std::int64_t i = 0; folder.slice != nullptr && i < folder.files(output); ++i) {
+        check_written(folder.slice(output, i));
+    }
+}
+
+/// Where the chunks of a slice lie: packed, or of so many bytes but for the last.
+std::vector<PackedPlace> places_in_slice(const OutputDataset& slice, std::int64_t bytes) {
+    if (is_packed(slice.layout)) {
+        return packed_places(slice);
+    }
+    const DataPlace place = slice.layout.format->place(slice);
+    std::vector<PackedPlace> places;
+    for (std::int64_t at = 0; at < place.bytes; at += bytes) {
+        places.push_back({place.begin + at, std::min(bytes, place.bytes - at)});
+    }
+    return places;
 }
 
 } // namespace
@@ -156,8 +173,13 @@ bool is_packed(const OutputLayout& layout) {
     return layout.compression != Compression::none || folder_of(layout) != nullptr;
 }
 
+bool is_in_slices(const OutputLayout& layout) {
+    const FolderOfChunks* const folder = folder_of(layout);
+    return folder != nullptr && folder->slice != nullptr;
+}
+
 bool cuts_chunks(const OutputLayout& layout) {
-    return !layout.is_hdf5() && folder_of(layout) == nullptr;
+    return !layout.is_hdf5() && (folder_of(layout) == nullptr || is_in_slices(layout));
 }
 
 std::int64_t dense_alignment(const ArrayInfo& /*array*/) { return 1; }
@@ -228,6 +250,17 @@ void finish_packed(const OutputDataset& output, std::span<const std::int64_t> si
 
 std::vector<PackedPlace> packed_places(const OutputDataset& output) {
     std::vector<PackedPlace> places;
+    if (is_in_slices(output.layout)) {
+        const FolderOfChunks& folder = *folder_of(output.layout);
+        const std::int64_t bytes = ChunkGrid(output.array, output.layout).part_bytes();
+        for (std::int64_t file = 0; file < folder.files(output); ++file) {
+            for (PackedPlace place : places_in_slice(folder.slice(output, file), bytes)) {
+                place.file = static_cast<std::uint32_t>(file);
+                places.push_back(place);
+            }
+        }
+        return places;
+    }
     std::int64_t offset = output.layout.format->place(output).begin;
     for (const std::int64_t bytes : output.layout.format->packed->sizes(output)) {
         places.push_back({offset, bytes});

@@ -24,20 +24,23 @@ struct DataPlace {
 /// Takes bytes of a file that are not elements, and where they stand.
 using StructurePiece = std::function<void(std::int64_t offset, std::span<const std::byte> bytes)>;
 
-/// A file of chunks of an output that is a folder.
+/// A file of chunks of an output that is several files.
 struct FileOfChunks {
     std::string name; ///< in the folder
     /// By ChunkGrid's order, as they follow one another; -1 for one beyond the array's end.
     std::vector<std::int64_t> chunks;
 };
 
-/// How an output is a folder of files. Its chunks are of one size, also at the array's end, and all
-/// go through shards (io/writers/shards.hpp), those without compression too.
+/// How an output is several files, of which FILE.partial is a folder. When it is complete it is
+/// that folder, or the files stand beside one another under names that FILE stands for: a set of
+/// slices. All chunks go through shards (io/writers/shards.hpp), those without compression too.
+/// Those of a folder are of one size, also at the array's end.
 struct FolderOfChunks {
     std::int64_t (*files)(const OutputDataset& output) = nullptr; ///< of chunks
     FileOfChunks (*file)(const OutputDataset& output, std::int64_t index) = nullptr;
 
-    /// What follows the chunks in a file. `sizes`: packed, of each of FileOfChunks::chunks.
+    /// What follows the chunks in a file of a folder. `sizes`: packed, of each of
+    /// FileOfChunks::chunks.
     std::vector<std::byte> (*tail)(const OutputDataset& output, const FileOfChunks& file,
                                    std::span<const std::int64_t> sizes) = nullptr;
 
@@ -45,8 +48,14 @@ struct FolderOfChunks {
     std::vector<std::pair<std::string, std::string>> (*texts)(const OutputDataset& output) =
         nullptr;
 
-    /// Whether such an output, of whatever extents, may have a file of this name.
-    bool (*owns)(const std::string& name) = nullptr;
+    /// Whether such an output, of whatever extents, may have a file of this name in FILE.
+    bool (*owns)(const std::string& file, const std::string& name) = nullptr;
+
+    /// The names of all files of FILE or FILE.partial that are there, in ascending order.
+    std::vector<std::string> (*list)(const std::string& file) = nullptr;
+
+    /// Not null: each file is an output of its own, whose chunks those of FileOfChunks are.
+    OutputDataset (*slice)(const OutputDataset& output, std::int64_t index) = nullptr;
 };
 
 /// How a format stores elements that are packed, chunk by chunk (ChunkGrid), one after the other in
@@ -114,14 +123,18 @@ struct WrittenFormat {
     Compression usual = Compression::none;
 };
 
-/// How the output is a folder; null where it is a file.
+/// How the output is several files; null where it is one.
 const FolderOfChunks* folder_of(const OutputLayout& layout);
 
-/// Whether an output's elements are packed in shards first: all with compression, and folders.
+/// Whether it is a set of slices.
+bool is_in_slices(const OutputLayout& layout);
+
+/// Whether an output's elements are packed in shards first: all with compression, and of several
+/// files.
 bool is_packed(const OutputLayout& layout);
 
 /// Whether a chunk at the array's end is stored without what is beyond it: of a packed file of
-/// another format than HDF5.
+/// another format than HDF5, and of slices.
 bool cuts_chunks(const OutputLayout& layout);
 
 /// The alignment, reader and writer of a format whose elements lie dense and little-endian.
@@ -139,15 +152,17 @@ void restore_written(const OutputDataset& output);
 /// @throws Error (output).
 void finish_packed(const OutputDataset& output, std::span<const std::int64_t> sizes);
 
-/// Where each packed chunk is in a finished file. @throws Error (input).
+/// Where each packed chunk is in a finished file, or in that of a slice. @throws Error (input).
 struct PackedPlace {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
+    std::uint32_t file = 0; ///< of slices, its number
 };
 std::vector<PackedPlace> packed_places(const OutputDataset& output);
 
 /// Writes the structure again, once the output's axes are known; of a folder for the first time.
-/// @throws Error (output), where something else has come into a folder too.
+/// That of slices has been written with them, and it is checked that all are there. @throws Error
+/// (output), where something else has come into a folder too.
 void place_written(const OutputDataset& output);
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()

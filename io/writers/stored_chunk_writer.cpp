@@ -66,15 +66,17 @@ std::set<std::uint32_t> damaged_files(const OutputDataset& output, const StoredC
 }
 
 StoredChunks chunks_in(FileAccess& files, const OutputDataset& output) {
-    if (folder_of(output.layout) != nullptr) {
-        DatasetLayout layout = stored_places(files, output);
+    const bool is_foreign = output.layout.is_hdf5() || !cuts_chunks(output.layout);
+    DatasetLayout layout = is_foreign ? stored_places(files, output) : packed_layout(output);
+    if (!output.layout.is_hdf5() && is_foreign) {
         StoredChunks stored{std::move(layout.chunks), std::move(layout.chunk_files)};
         stored.damaged = damaged_files(output, stored);
         return stored;
     }
-    return {output.layout.is_hdf5() ? stored_places(files, output).chunks
-                                    : packed_layout(output).chunks,
-            {output.file}};
+    if (layout.chunk_files.empty()) {
+        layout.chunk_files = {output.file};
+    }
+    return {std::move(layout.chunks), std::move(layout.chunk_files)};
 }
 
 /// Compressed chunks of a finished output. One that takes as many bytes as before goes where it
@@ -145,7 +147,7 @@ class StoredChunkWriter final : public RowWriter {
     }
 
     void finish(Sync sync) override {
-        if (folder_of(output_.layout) != nullptr) {
+        if (folder_of(output_.layout) != nullptr && !is_in_slices(output_.layout)) {
             replace_files(sync);
         }
         if (!held_.empty()) {
@@ -154,6 +156,11 @@ class StoredChunkWriter final : public RowWriter {
                          "a chunk is packed to another size than before, for which it has no room",
                          "Remove the file and run the job again"});
         }
+        close_files(sync);
+    }
+
+  private:
+    void close_files(Sync sync) {
         for (auto& [number, file] : opened_) {
             if (sync == Sync::yes) {
                 file.sync();
@@ -163,11 +170,14 @@ class StoredChunkWriter final : public RowWriter {
         opened_.clear();
     }
 
-  private:
     const ChunkPlace& place_of(std::int64_t chunk) const { return stored_.place_of(chunk); }
 
     const File& file_of(std::int64_t chunk) {
+        constexpr std::size_t most_open = 64;
         const std::uint32_t number = place_of(chunk).file;
+        if (opened_.size() == most_open && !opened_.contains(number)) {
+            close_files(Sync::yes);
+        }
         return opened_.try_emplace(number, stored_.files.at(number), File::Mode::update)
             .first->second;
     }

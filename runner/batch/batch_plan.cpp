@@ -6,7 +6,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/files/file_lock.hpp"
-#include "io/files/folder_tree.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
@@ -313,7 +313,7 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
         planned.dataset = std::move(dataset);
         const std::string& output = planned.dataset.output;
         planned.input = mark_of_input(planned.dataset.input);
-        planned.output = mark_of_tree(output);
+        planned.output = mark_of_output(output);
         const DatasetEvent* const last = find(history.last, output);
         planned.ended_badly = last != nullptr && last->what != DatasetEvent::What::done &&
                               last->what != DatasetEvent::What::stopped;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch/batch_record.hpp"
 
-#include "io/files/folder_tree.hpp"
+#include "io/formats/slice_names.hpp"
 
 #include <unordered_map>
 #include <utility>
@@ -74,7 +74,7 @@ void BatchRecord::done(const PlannedDataset& planned, const std::string& identit
     event.identity = identity;
     event.input = input;
     event.files = files;
-    event.output = mark_of_tree(planned.dataset.output);
+    event.output = mark_of_output(planned.dataset.output);
     log_.add(planned.dataset.output, std::move(event));
 }
 

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "io/files/file_lock.hpp"
-#include "io/files/folder_tree.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/input/stack.hpp"
 #include "io/output/journal.hpp"
 #include "runner/batch/batch_events.hpp"
@@ -78,7 +78,7 @@ std::optional<double> finished_part(const ListedDataset& dataset) {
 
 /// Why a dataset that was done is so no more; empty where it is.
 std::string change_since(const ListedDataset& dataset, const DatasetEvent& event) {
-    const FileMark output = mark_of_tree(dataset.output);
+    const FileMark output = mark_of_output(dataset.output);
     if (output.bytes < 0) {
         return "its output is gone";
     }

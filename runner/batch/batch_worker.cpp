@@ -2,7 +2,7 @@
 #include "runner/batch/batch_worker.hpp"
 
 #include "base/durations.hpp"
-#include "io/files/folder_tree.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/input/stack.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
@@ -201,7 +201,7 @@ std::unique_ptr<OutputClaim> BatchWorker::take_output(const std::string& output)
 
 /// By the history alone: of many ranks each finds most datasets done, and no file need be opened.
 bool BatchWorker::is_done_since(const PlannedDataset& planned) {
-    const FileMark output = mark_of_tree(planned.dataset.output);
+    const FileMark output = mark_of_output(planned.dataset.output);
     if (output.bytes < 0 || output == planned.output) {
         return false;
     }

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
+#include "base/error.hpp"
 #include "io/files/file_names.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/layout_choice.hpp"
 #include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/table_values.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -110,11 +115,12 @@ const WrittenFormat* parse_format(TableReader& table, const Kind* kind, const Ou
     if (format == nullptr) {
         return nullptr;
     }
+    const WrittenFormat* const written = written_in(*format, name.text);
     const std::string ending(ending_of(name.text, *format));
     const auto complain = [&](const std::string& why) {
         table.diagnostics().add(name.place, name.key + ": " + why);
     };
-    if (format->written->elements == WrittenFormat::Elements::cells && kind != nullptr &&
+    if (written->elements == WrittenFormat::Elements::cells && kind != nullptr &&
         kind->own_format != ending) {
         complain("a " + ending + " file holds cells of sand alone; name a .h5 file");
     } else if (makes_several(kind)) {
@@ -122,11 +128,11 @@ const WrittenFormat* parse_format(TableReader& table, const Kind* kind, const Ou
                  " file holds one dataset, and this kind makes several; name a .h5 file");
     }
     for (const char* key : {"chunk", "shard", "compression", "level", "shuffle", "parts"}) {
-        if (table.has(key) && !has_layout_key(format->written, key)) {
+        if (table.has(key) && !has_layout_key(written, key)) {
             table.complain(key, "a " + ending + " file has none; name a .h5 file to have it");
         }
     }
-    return format->written;
+    return written;
 }
 
 /// Whether all outputs of a batch are of one format that its pattern says: a list of inputs may
@@ -134,6 +140,26 @@ const WrittenFormat* parse_format(TableReader& table, const Kind* kind, const Ou
 bool is_format_known(const JobFile::Batch& batch) {
     const std::string& name = batch.output.text;
     return !batch.manifest && !name.ends_with('}') && output_name_fault(name).empty();
+}
+
+/// Whether a file of the input has a name of the output's slices.
+bool is_among_slices(const std::string& input, const std::string& output) {
+    const std::optional<SliceNames> slices = SliceNames::of(output);
+    if (!slices) {
+        return false;
+    }
+    const fs::path folder(slices->folder().empty() ? "." : slices->folder());
+    std::vector<std::string> files = {input};
+    try {
+        files = has_wildcards(input) ? expand_pattern(input).files : files;
+    } catch (const Error&) { // who reads the input tells it
+    }
+    return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+        const fs::path path(file);
+        std::error_code failure;
+        return slices->has(path.filename().string()) &&
+               fs::equivalent(path.has_parent_path() ? path.parent_path() : ".", folder, failure);
+    });
 }
 
 } // namespace
@@ -165,6 +191,9 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
     if (has_wildcards(input) && matches_pattern(input, output)) {
         table.complain(key, "is one of the files that input.file, " + quoted_text(input) +
                                 ", names; put it into another folder");
+    } else if (is_among_slices(input, output)) {
+        table.complain(key, "is the names of slices, and input.file, " + quoted_text(input) +
+                                ", has one of them; put the slices into another folder");
     } else if (is_same_file(output, input)) {
         table.complain(key, "is the same file as input.file, " + quoted_text(input) +
                                 "; a job never writes into its input");

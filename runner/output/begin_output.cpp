@@ -7,6 +7,7 @@
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
 #include "io/files/hash.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/intact_rows.hpp"
 #include "io/output/journal.hpp"
@@ -152,7 +153,7 @@ Beginning restart_output(const PreparedJob& prepared, const BeginRequest& reques
     const std::string& name = prepared.file.output.file;
     const std::string folder = journal_folder(name);
     const bool waits = sync_of(prepared, request.rules) == RowWriter::Sync::yes;
-    const bool was_there = is_there(folder) || is_there(name);
+    const bool was_there = is_there(folder) || is_output_there(name);
     const bool removes_parts = concerns_parts(prepared, request.parts_set);
     // The folder stands before the output does, so that there always is what says whose that is.
     // Synced, or a power cut brings the old one back beside a restarted output.

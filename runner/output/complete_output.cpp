@@ -220,7 +220,7 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
                                              std::vector<Attribute> attributes, Prober& prober) {
     std::vector<std::string> left_out;
     if (dataset.layout.format->placed == WrittenFormat::Placed::yes) {
-        dataset.axes = output_metadata(prepared, prober).placement;
+        dataset.axes = output_axes(prepared, prober);
         place_written(dataset);
         left_out = unplaced(dataset);
         attributes.emplace_back(placement_attribute, to_text(dataset.axes));
@@ -239,6 +239,13 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
 
 RowWriter::Sync final_sync(const PreparedJob& prepared) {
     return prepared.file.output.sync ? RowWriter::Sync::yes : RowWriter::Sync::no;
+}
+
+Axes output_axes(const PreparedJob& prepared, Prober& prober) {
+    const WrittenFormat* const format = prepared.file.output.layout.format;
+    return format != nullptr && format->placed == WrittenFormat::Placed::yes
+               ? output_metadata(prepared, prober).placement
+               : Axes{};
 }
 
 std::vector<std::string> complete_record(const PreparedJob& prepared, const Beginning& beginning,

@@ -22,6 +22,10 @@ inline constexpr const char* generations_checksum_attribute = "generation_checks
 /// Whether the finished output is synced to the disk before it has its name.
 RowWriter::Sync final_sync(const PreparedJob& prepared);
 
+/// What is true of the output's axes, of a format that describes them; else nothing. On rank 0.
+/// @throws Error (launch).
+Axes output_axes(const PreparedJob& prepared, Prober& prober);
+
 /// Completes the output under way on rank 0, once every rank has written its last row: checks that
 /// all rows are there and that the input has not changed, stores checksums, attributes and what is
 /// still true of the input's metadata. `facts`: attributes about the run, beside those of the job.

@@ -5,11 +5,13 @@
 #include "base/sizes.hpp"
 #include "io/files/folder_tree.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/part_files.hpp"
 #include "io/output/publish_output.hpp"
+#include "io/output/publish_slices.hpp"
 #include "io/writers/shards.hpp"
 #include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
@@ -76,6 +78,23 @@ std::optional<int> set_of(const PartLayout& parts) {
     return parts.several() ? std::optional(parts.set) : std::nullopt;
 }
 
+/// complete_publishing() of slices.
+void complete_slices(const std::string& file, const FileLock& lock) {
+    const std::string folder = publishing_folder(file);
+    if (folder.empty()) {
+        return;
+    }
+    std::string why = lock.foreign(folder);
+    if (why.empty() && !has_left_parts(file, lock)) {
+        why = "neither a journal nor a lock says that this program made it";
+    }
+    if (!why.empty()) {
+        throw Error(ExitCode::output, {"cannot give the slices in a folder their names", folder,
+                                       why, "Move it away"});
+    }
+    finish_slices(file, RowWriter::Sync::yes);
+}
+
 } // namespace
 
 OutputClaim::OutputClaim(std::string file, const std::string& owner, Prober& prober)
@@ -86,7 +105,7 @@ OutputClaim::OutputClaim(std::string file, const std::string& owner, Prober& pro
 
 OutputStanding OutputClaim::look(const PreparedJob& prepared, const std::string& identity) {
     parts_set_ = parts_there(prepared, lock_, prober_);
-    if (!is_there(file_)) {
+    if (!is_output_there(file_)) {
         return {};
     }
     if (prepared.input_is_missing) {
@@ -99,7 +118,7 @@ ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
     const OutputStanding found =
         look(prepared, prepared.input_is_missing ? "" : job_identity(prepared));
     if (found.standing != Standing::nothing) {
-        check_place(file_, is_folder_output(file_) ? PlaceOf::folder : PlaceOf::file);
+        check_output_place(file_);
         const bool ended_late = has_ended_late(file_);
         if (found.standing == Standing::done && (ended_late || !rules.overwrite) &&
             rules.resume != ResumeChoice::never) {
@@ -121,7 +140,7 @@ void OutputClaim::replace(const PreparedJob& prepared, const ClaimRules& rules) 
     check_replaceable(file_, prober_);
     check_replaceable_parts(file_, parts_set_, prober_);
     check_room(prepared);
-    replaces_ = mark_of_tree(file_);
+    replaces_ = mark_of_output(file_);
 }
 
 Beginning OutputClaim::begin(const PreparedJob& prepared, int ranks, int cores) {
@@ -137,7 +156,7 @@ std::vector<std::string> OutputClaim::complete(const PreparedJob& prepared,
         complete_record(prepared, beginning, std::move(facts), prober_);
     // What is under the output's name was checked when the run began; somebody may have put
     // something there since.
-    if (rules_.overwrite && mark_of_tree(file_) != replaces_) {
+    if (rules_.overwrite && mark_of_output(file_) != replaces_) {
         check_replaceable(file_, prober_);
     }
     check_replaceable_parts(file_, parts_set_, prober_);
@@ -179,6 +198,10 @@ void OutputClaim::discard_leftovers(const PreparedJob& prepared) {
 
 void complete_publishing(const std::string& file, const FileLock& lock, Prober& prober) {
     const std::string partial = partial_name(file);
+    if (SliceNames::of(file)) {
+        complete_slices(file, lock);
+        return;
+    }
     if (is_there(partial) && is_folder_output(file) && identity_in_journal(file)) {
         // The two have exchanged their names; this is the output that was there before.
         if (const std::string why = lock.foreign(partial); !why.empty()) {

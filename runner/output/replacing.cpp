@@ -6,6 +6,7 @@
 #include "io/files/file.hpp"
 #include "io/files/file_signature.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/hdf5/object_names.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
@@ -54,9 +55,9 @@ Holdings holdings_of(const std::string& file, Prober& prober) {
 /// Refuses a file of a format that others write too, where nothing says that it is ours.
 void check_made_here(const std::string& file) {
     const RowsFormat* const format = rows_format_of(file);
-    if (format != nullptr && format->written != nullptr &&
-        format->written->unknown == WrittenFormat::Unknown::kept && !identity_beside(file) &&
-        !identity_in_journal(file)) {
+    const WrittenFormat* const written = format == nullptr ? nullptr : written_in(*format, file);
+    if (written != nullptr && written->unknown == WrittenFormat::Unknown::kept &&
+        !identity_beside(file) && !identity_in_journal(file)) {
         throw Error(ExitCode::output, {what, file,
                                        "no record beside it (" + beside_record_path(file) +
                                            ") says that this program made it as it is",
@@ -79,17 +80,16 @@ std::optional<std::string> first_foreign_object(std::span<const std::string> nam
 }
 
 void check_replaceable(const std::string& file, Prober& prober) {
-    std::error_code failure;
-    if (!fs::exists(file, failure)) {
+    if (!is_output_there(file)) {
         return;
     }
+    bool is_hdf5 = false;
     Holdings found;
     try {
-        if (is_folder_output(file) || !has_hdf5_signature(File(file, File::Mode::read))) {
-            check_made_here(file);
-            return;
+        is_hdf5 = !is_folder_output(file) && has_hdf5_signature(File(file, File::Mode::read));
+        if (is_hdf5) {
+            found = holdings_of(file, prober);
         }
-        found = holdings_of(file, prober);
     } catch (const Error& error) {
         if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
             throw;
@@ -98,6 +98,10 @@ void check_replaceable(const std::string& file, Prober& prober) {
                                        "it cannot be read, so nobody knows what would be lost: " +
                                            error.text().what + ": " + error.text().why,
                                        way_on});
+    }
+    if (!is_hdf5) {
+        check_made_here(file);
+        return;
     }
     if (const auto foreign = first_foreign_object(found.names, found.made)) {
         throw Error(ExitCode::output, {what, file,
@@ -143,6 +147,16 @@ void check_place(const std::string& path, PlaceOf kind) {
                                                             : "it is not a regular file";
     throw Error(ExitCode::output, {"cannot write the output", path, is,
                                    "Remove or rename it, or name another output.file"});
+}
+
+void check_output_place(const std::string& output) {
+    const std::optional<SliceNames> slices = SliceNames::of(output);
+    for (const std::string& name : slices ? slices->there() : std::vector<std::string>()) {
+        check_place(slices->folder() + name, PlaceOf::file);
+    }
+    if (!slices) {
+        check_place(output, is_folder_output(output) ? PlaceOf::folder : PlaceOf::file);
+    }
 }
 
 void check_places_beside(const std::string& output) {

@@ -29,6 +29,9 @@ enum class PlaceOf { file, folder };
 /// nothing that a run could do removes it.
 void check_place(const std::string& path, PlaceOf kind);
 
+/// The same for an output's own name, or those of its slices.
+void check_output_place(const std::string& output);
+
 /// The same for all names that a run of the output's job writes to, but for the output's own; and
 /// where a file that is no record has the record's name.
 void check_places_beside(const std::string& output);

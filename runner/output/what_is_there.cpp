@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_signature.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
@@ -122,8 +123,7 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
                                Prober& prober) {
     const std::string& file = prepared.file.output.file;
     ProbedFiles files(prober, {});
-    std::error_code failure;
-    if (!fs::exists(file, failure)) {
+    if (!is_output_there(file)) {
         return {};
     }
     if (is_recorded_beside(file)) {

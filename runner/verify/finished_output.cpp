@@ -8,6 +8,7 @@
 #include "io/files/hash.hpp"
 #include "io/files/text_file.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/formats/slice_names.hpp"
 #include "io/input/file_access.hpp"
 #include "io/input/generations.hpp"
 #include "io/input/stack.hpp"
@@ -160,7 +161,7 @@ Axes recorded_axes(const AttributeList& record, const ArrayInfo& array, const st
 
 /// The facts of an output whose record stands beside it.
 FinishedOutput read_recorded_beside(const std::string& file, Structure structure) {
-    if (!is_folder_output(file) || !is_there(file)) {
+    if (!is_folder_output(file) || !is_output_there(file)) {
         const File there(file, File::Mode::read);
     }
     BesideRecord record = read_beside_record(without_link(file));
@@ -311,7 +312,7 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
         const OutputLayout& made = output.job.output.layout;
         if (!made.is_hdf5()) {
             return !is_packed(made) ? made.format->open_reader(output.dataset(), threads)
-                   : folder_of(made) != nullptr
+                   : folder_of(made) != nullptr && !is_in_slices(made)
                        ? files.open(stored_places(files, output.dataset()), threads)
                        : open_layout_rows(packed_layout(output.dataset()), threads);
         }

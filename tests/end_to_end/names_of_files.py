@@ -142,7 +142,7 @@ def test_endings_of_inputs(name):
     assert np.load("p.npy").size == 20
 
 
-REFUSED = ["r.n5", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r.nii.gz", "r_*.tif", "r_%04d.tif",
+REFUSED = ["r.n5", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r.nii.gz", "r_*.npy", "r_%04d.nii",
            "r%d.h5", "r%b%3i.h5"]
 TAKEN = ["r.TIF", "r.Npy", "r.NII", "r.PNG", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4", "50%.h5",
          "50%b.h5"]

@@ -142,6 +142,9 @@ def runs():
                    "x.tif") for name in ("deflate", "zstd", "lzw")]
     made.append(a_run("rescale .png", job("rescale", "/picture", "x.png", "from = [0, 255]\nto = [0, 65535]\n",
                                           'dtype = "uint16"'), "x.png"))
+    made += [a_run(f"convolve slices {name}", job("convolve", "/volume", file, CONVOLVE, layout), file)
+             for name, file, layout in (("x_*.tif", "x_*.tif", ""), ("x_%03d.tiff deflate", "x_%03d.tiff", 'compression = "deflate"'))]
+    made.append(a_run("rescale slices .png", job("rescale", "/pictures", "x_*.png", "from = [0, 255]\nto = [0, 255]\n"), "x_*.png"))
     made += [a_run(f"convolve Zarr {name}", job("convolve", "/image", "x.zarr", CONVOLVE, layout), "x.zarr")
              for name, layout in ZARR_LAYOUTS.items()]
     made.append(a_run("transpose .ome.zarr", job("transpose", "/volume", "x.ome.zarr", TRANSPOSE,
@@ -184,7 +187,7 @@ def batches():
                    ranks=(0, 0, 1, 3), verified=tuple(f"{OUTPUTS}/{stem}{ending}" for stem in "abc"))
             for name, ending, more in [(".h5", ".h5", ""), (".npy", ".npy", ""), (".tif", ".tif", ""),
                                        (".nii", ".nii", ""), (".mrc", ".mrc", ""),
-                                       (".zarr", ".zarr", 'compression = "gzip"'),
+                                       (".zarr", ".zarr", 'compression = "gzip"'), ("slices", "_*.tif", ""),
                                        ("deflate", ".h5", 'chunk = [10, 20]\ncompression = "deflate"'),
                                        ("parts", ".h5", "parts = 2")]]
 
@@ -198,7 +201,7 @@ def data_verbs():
                 (".npy", "in.h5:/volume", "x.npy", ()), (".tif", "in.h5:/volume", "x.tif", ()),
                 (".nii", "in.h5:/volume", "x.nii", ()), (".mrc", "in.h5:/volume", "x.mrc", ()),
                 (".zarr", "in.h5:/volume", "x.zarr", ("--chunk", "2,10,12", "--compression", "zstd")),
-                (".sand", "in.h5:/cells", "x.sand", ()), (".png", "in.h5:/pictures", "x.png", ("--frame", "0")),
+                ("slices", "in.h5:/pictures", "x_%04d.png", ()), (".sand", "in.h5:/cells", "x.sand", ()), (".png", "in.h5:/pictures", "x.png", ("--frame", "0")),
                 ("pictures", "in.h5:/pictures", "x.png", ("--frames", "all"))]]
     made += [Writer(f"generate {name}", ("generate", pattern, f"{OUTPUTS}/x{ending}", "--shape", "6,30,24", *options),
                     again=over)
@@ -206,7 +209,8 @@ def data_verbs():
                  (".h5", "noise", ".h5", ("--dtype", "float32")), (".npy", "noise", ".npy", ("--dtype", "uint16")),
                  ("deflate", "phantom", ".h5", ("--dtype", "uint16", *packed)),
                  (".tif", "gradient", ".tif", ("--dtype", "uint8")),
-                 (".ome.zarr", "noise", ".ome.zarr", ("--dtype", "uint8"))]]
+                 (".ome.zarr", "noise", ".ome.zarr", ("--dtype", "uint8")),
+                 ("slices", "noise", "_*.tif", ("--dtype", "uint8"))]]
     return made + [
         Writer("generate .sand", ("generate", "sand-noise", f"{OUTPUTS}/x.sand", "--shape", "30,24"), again=over),
         Writer("render", ("render", "in.h5:/volume", f"{OUTPUTS}/x.png")),
@@ -328,7 +332,7 @@ def summary(path):
     """What is the same of every run that made the file, whatever its ranks and chunks."""
     if path.suffix == ".h5" and path.parent.suffix != ".parts":
         return hdf5_summary(path)
-    if path.suffix in (".npy", ".tif", ".nii", ".mrc", ".sand", ".png", ".sbatch"):
+    if path.suffix in (".npy", ".tif", ".tiff", ".nii", ".mrc", ".sand", ".png", ".sbatch"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
     if path.suffix == ".json":
         return sorted(json.loads(path.read_text())) and "JSON"

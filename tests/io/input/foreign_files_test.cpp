@@ -260,7 +260,7 @@ TEST(RowsFormats, SayWhichNamesAreWritten) {
         EXPECT_NE(output_name_fault(name).find(".nexus"), std::string::npos) << name;
         EXPECT_NE(output_name_fault(name).find(", .ome.zarr and .zarr"), std::string::npos) << name;
     }
-    EXPECT_EQ(output_name_fault("a_*.tif").find("holds *"), 0U);
+    EXPECT_EQ(output_name_fault("a_*.npy").find("holds *"), 0U);
     EXPECT_EQ(output_name_fault("a_%04d.h5").find("holds %"), 0U);
 }
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/formats/slices.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "base/rounding.hpp"
+#include "io/files/folder_tree.hpp"
+#include "io/formats/slice_names.hpp"
+#include "io/rows/chunk_grid.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t slice_colours = 3;
+constexpr std::int64_t plain_strip_bytes = 1 << 18;
+constexpr std::string_view partial_ending = ".partial";
+
+bool is_colour(const ArrayInfo& array, const OutputLayout& layout) {
+    return array.shape.size() > 2 && array.shape.back() == slice_colours &&
+           (layout.channels ? *layout.channels == slice_colours : array.type == ElementType::uint8);
+}
+
+/// How many axes count slices.
+std::size_t leading_axes(const ArrayInfo& array, const OutputLayout& layout) {
+    const std::size_t own = is_colour(array, layout) ? 3 : 2;
+    return array.shape.size() > own ? array.shape.size() - own : 0;
+}
+
+/// A slice without a file and axes.
+OutputDataset bare_slice(const ArrayInfo& array, const OutputLayout& layout,
+                         const WrittenFormat& one) {
+    const auto leading = static_cast<std::ptrdiff_t>(leading_axes(array, layout));
+    OutputDataset slice{"", "", array, layout};
+    slice.array.shape.erase(slice.array.shape.begin(), slice.array.shape.begin() + leading);
+    slice.layout.format = &one;
+    slice.layout.channels = is_colour(array, layout) ? static_cast<int>(slice_colours) : 1;
+    return slice;
+}
+
+/// The name that stands for the slices, of an output that is complete or under way.
+std::string plain_file(const std::string& file) {
+    return file.ends_with(partial_ending) ? file.substr(0, file.size() - partial_ending.size())
+                                          : file;
+}
+
+std::string path_of(const OutputDataset& output, std::int64_t index) {
+    const std::optional<SliceNames> names = SliceNames::of(plain_file(output.file));
+    if (!names) {
+        return "";
+    }
+    const std::string name = names->name(index, slice_count(output.array, output.layout));
+    return (output.file.ends_with(partial_ending) ? output.file + "/" : names->folder()) + name;
+}
+
+} // namespace
+
+std::int64_t slice_count(const ArrayInfo& array, const OutputLayout& layout) {
+    return checked_product(std::span(array.shape).first(leading_axes(array, layout)));
+}
+
+OutputDataset slice_of(const OutputDataset& output, std::int64_t index, const WrittenFormat& one) {
+    OutputDataset slice = bare_slice(output.array, output.layout, one);
+    slice.file = path_of(output, index);
+    slice.dataset = output.dataset;
+    std::vector<AxisOrigin> kept;
+    for (std::size_t axis = leading_axes(output.array, output.layout);
+         axis < output.array.shape.size(); ++axis) {
+        kept.push_back({static_cast<std::int64_t>(axis)});
+    }
+    slice.axes = moved_axes(output.axes, kept);
+    return slice;
+}
+
+FileOfChunks slice_file(const OutputDataset& output, std::int64_t index) {
+    const std::int64_t count =
+        ChunkGrid(output.array, output.layout).count() / slice_count(output.array, output.layout);
+    const std::string path = path_of(output, index);
+    FileOfChunks file{path.substr(path.rfind('/') + 1),
+                      std::vector<std::int64_t>(static_cast<std::size_t>(count))};
+    std::iota(file.chunks.begin(), file.chunks.end(), index * count);
+    return file;
+}
+
+std::vector<std::string> slices_there(const std::string& file) {
+    const std::optional<SliceNames> names = SliceNames::of(file);
+    return names ? names->there() : files_in(file);
+}
+
+bool is_slice_of(const std::string& file, const std::string& name) {
+    const std::optional<SliceNames> names = SliceNames::of(plain_file(file));
+    return names && names->has(name);
+}
+
+DataPlace place_slices(const OutputDataset& output, const WrittenFormat& one) {
+    constexpr int with_alpha = 4;
+    if (output.layout.channels == with_alpha) {
+        throw Error(ExitCode::usage,
+                    {"cannot make slices", shape_text(output.array.shape),
+                     "its pixels have four samples, and a slice is grey or has red, green and blue",
+                     "Say what the last axis is, by input.colour or input.axes, or select three of "
+                     "the samples"});
+    }
+    (void)one.place(bare_slice(output.array, output.layout, one));
+    return {0, byte_count(output.array), 0};
+}
+
+std::vector<std::string> left_out_of_slices(const OutputDataset& output, const WrittenFormat& one) {
+    OutputDataset first = output;
+    first.layout.format = &one;
+    first.layout.channels = bare_slice(output.array, output.layout, one).layout.channels;
+    // With the axes that count slices, of one element each, as the warning numbers them.
+    std::fill_n(first.array.shape.begin(), leading_axes(output.array, output.layout), 1);
+    if (one.left_out != nullptr) {
+        return one.left_out(first);
+    }
+    std::vector<std::string> texts;
+    for (std::size_t axis = 0; axis < output.axes.each.size(); ++axis) {
+        if (output.axes.each[axis].spacing) {
+            texts.push_back(fmt::format("the spacing of axis {}", axis));
+        }
+    }
+    if (output.axes.sform || output.axes.qform) {
+        texts.emplace_back("the affine");
+    }
+    if (!output.axes.channels.empty()) {
+        texts.emplace_back("the names of channels");
+    }
+    return texts;
+}
+
+std::vector<std::int64_t> slices_chunk(const ArrayInfo& array, const OutputLayout& layout,
+                                       const WrittenFormat& one) {
+    const OutputDataset slice = bare_slice(array, layout, one);
+    std::vector<std::int64_t> chunk = slice.array.shape;
+    if (layout.compression != Compression::none) {
+        chunk = one.packed->chunk(slice.array, slice.layout);
+    } else { // pieces of the dense elements, of colour whole rows too
+        (void)one.place(slice);
+        const std::int64_t line = byte_count(slice.array) / chunk.front();
+        chunk.front() = chunk.size() > 2
+                            ? 1
+                            : std::clamp<std::int64_t>(plain_strip_bytes / line, 1, chunk.front());
+    }
+    chunk.insert(chunk.begin(), leading_axes(array, layout), 1);
+    return chunk;
+}
+
+Filter slices_filter(const ArrayInfo& array, const OutputLayout& layout, const WrittenFormat& one) {
+    const OutputDataset slice = bare_slice(array, layout, one);
+    return one.packed->filter(slice.array, slice.layout);
+}
+
+} // namespace runner
