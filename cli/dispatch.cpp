@@ -28,6 +28,7 @@
 #include "slurm/submit.hpp"
 #include "views/compare.hpp"
 #include "views/convert.hpp"
+#include "views/default_dataset.hpp"
 #include "views/inspect.hpp"
 #include "views/made_text.hpp"
 #include "views/render.hpp"

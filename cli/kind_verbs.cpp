@@ -4,7 +4,6 @@
 #include "base/format.hpp"
 #include "cli/job_draft.hpp"
 #include "cli/run_options.hpp"
-#include "cli/step_list.hpp"
 #include "cli/verb_parser.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/toml_text.hpp"

@@ -93,7 +93,8 @@ class ScanReader {
             if (path == detector_) {
                 item = usual_detector;
             }
-            if (path == dataset_ || path == own_group || has(item) || items_.size() >= most_scan_items) {
+            if (path == dataset_ || path == own_group || has(item) ||
+                items_.size() >= most_scan_items) {
                 continue;
             }
             try {

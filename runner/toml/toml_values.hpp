@@ -17,9 +17,10 @@ std::optional<TableEntries> parse_toml(std::string_view text, int setting,
                                        Diagnostics& diagnostics);
 
 /// Lays one `table.key=value` over the values of a file: makes the tables on the way, replaces the
-/// whole value at the end; the value may be as setting_value() takes it. In an array of tables the next key picks a table by its `name`, or by
-/// its number from 1: `step.smooth.dtype`, `step.2.dtype`. `setting`: its number, from 1. Reports a
-/// setting that is not of this form and leaves the values alone.
+/// whole value at the end; the value may be as setting_value() takes it. In an array of tables the
+/// next key picks a table by its `name`, or by its number from 1: `step.smooth.dtype`,
+/// `step.2.dtype`. `setting`: its number, from 1. Reports a setting that is not of this form and
+/// leaves the values alone.
 void apply_setting(const std::string& text, int setting, TableEntries& values,
                    Diagnostics& diagnostics);
 

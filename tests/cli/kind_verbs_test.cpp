@@ -2,7 +2,7 @@
 #include "cli/kind_verbs.hpp"
 
 #include "base/error.hpp"
-#include "cli/step_list.hpp"
+#include "cli/job_draft.hpp"
 #include "jobs/kind.hpp"
 #include "runner/job_file/job_file.hpp"
 
