@@ -283,7 +283,8 @@ void Run::put_together(RunReport& report) {
             axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
     }
     ranks.together([&] {
-        assemble_output(output, {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync});
+        assemble_output(output, {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
+                                 plan_->host_memory - plan_->need.host()});
     });
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");

@@ -80,6 +80,18 @@ class ChunkMaker {
         return grid.layers() > 1 || target.grid.chunk_bytes() != grid.chunk_bytes();
     }
 
+    /// How many of `threads` may make chunks at once. The plan has memory for one that repacks.
+    static int at_once(const OutputDataset& output, const ChunkGrid& grid, const Target& target,
+                       const AssemblyShare& share) {
+        if (!repacks(grid, target)) {
+            return share.threads;
+        }
+        const std::int64_t bytes =
+            2 * grid.chunk_bytes() + Packer::memory(output.layout, grid.chunk_bytes());
+        return static_cast<int>(
+            std::clamp<std::int64_t>(1 + share.memory / bytes, 1, share.threads));
+    }
+
     /// Chunk `index` of the target. Valid until the next call.
     std::span<const std::byte> packed(std::int64_t index) {
         const std::int64_t chunk = chunk_of_output(output_, grid_, target_, index);
@@ -139,11 +151,10 @@ void store_chunk(const DatasetHandle& dataset, const Target& target, std::int64_
 /// In the chunks' order, whoever wrote them when: the same job makes the same file. HDF5 takes one
 /// chunk at a time; threads read and check the next ones.
 void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
-                  const Target& target, int threads) {
+                  const Target& target, const AssemblyShare& share) {
     FileHandle file = update_hdf5(target.dataset.file);
     DatasetHandle dataset = open_dataset(file, target.dataset.file, target.dataset.dataset);
-    // The plan has memory for one that repacks.
-    const std::int64_t together = ChunkMaker::repacks(grid, target) ? 1 : threads;
+    const std::int64_t together = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkMaker>> makers;
     for (std::int64_t i = 0; i < together; ++i) {
         makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
@@ -259,8 +270,7 @@ void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::
 void store_files(const OutputDataset& output, const FolderOfChunks& folder, const ChunkGrid& grid,
                  const PackedParts& parts, const AssemblyShare& share) {
     const Target target{output, grid, {}};
-    // The plan has memory for one that repacks.
-    const int threads = ChunkMaker::repacks(grid, target) ? 1 : share.threads;
+    const int threads = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkMaker>> makers;
     makers.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) {
@@ -310,14 +320,14 @@ void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
         return;
     }
     if (!output.parts.several()) {
-        store_chunks(output, grid, parts, {output, grid, {}}, share.threads);
+        store_chunks(output, grid, parts, {output, grid, {}}, share);
         return;
     }
     const std::vector<RowPiece> pieces = deal_rows(output.array, output.parts);
     for (std::int64_t part = 0; part < output.parts.parts; ++part) {
         if (part * share.ranks / output.parts.parts == share.rank) {
             const Target target = target_of(output, pieces, part);
-            store_chunks(output, grid, parts, target, share.threads);
+            store_chunks(output, grid, parts, target, share);
             if (share.sync == RowWriter::Sync::yes) { // by the node that wrote it
                 File(target.dataset.file, File::Mode::update).sync();
             }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/sizes.hpp"
 #include "io/rows/rows.hpp"
+
+#include <cstdint>
 
 namespace runner {
 
@@ -12,6 +15,8 @@ struct AssemblyShare {
     int ranks = 1;
     int threads = 1; ///< read and check the shards
     RowWriter::Sync sync = RowWriter::Sync::no;
+    /// Bytes for more threads than one where chunks are of several layers, which are packed again.
+    std::int64_t memory = 64 * MiB;
 };
 
 /// After every rank's finish(): stores the compressed chunks of all shards in the output's file, or
