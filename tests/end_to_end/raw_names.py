@@ -194,7 +194,7 @@ def test_commands_in_messages_are_quoted():
     """A person can paste them."""
     with h5py.File("a^b.h5", "w") as file:
         file["image"] = np.zeros((60, 40), "f8")
-    values = {"name": '"job"', "input": '"a^b.h5"', "dataset": '"/image"', "output": '"~/x/out.h5"'}
+    values = {"name": '"job"', "input": '"a^b.h5"', "dataset": '"/image"', "output": '"a^x/out.h5"'}
     pathlib.Path("job.toml").write_text(JOB.format(**values))
     pathlib.Path("match.toml").write_text("""kind = "match"
 [input]
@@ -208,8 +208,8 @@ patch = [1, 3, 3]
 count = 3
 """)
     for code, hint, *arguments in [
-            (4, "mkdir -p '~/x'", "job.toml"), (4, "mkdir -p '~/x'", "convert", "a^b.h5:/image", "~/x/out.h5"),
-            (4, "mkdir -p '~/x'", "generate", "noise", "~/x/out.h5", "--shape", "3,4", "--dtype", "uint8"),
+            (4, "mkdir -p 'a^x'", "job.toml"), (4, "mkdir -p 'a^x'", "convert", "a^b.h5:/image", "a^x/out.h5"),
+            (4, "mkdir -p 'a^x'", "generate", "noise", "a^x/out.h5", "--shape", "3,4", "--dtype", "uint8"),
             (2, "runner inspect 'a^b.h5'", "a^b.h5"),
             (3, "Convert it: runner convert 'a^b.h5:/image' 'a^b-float32.h5:/image' --dtype float32", "match.toml")]:
         _, errors = call((code,), *arguments)
