@@ -215,6 +215,8 @@ TEST_F(Hdf5Content, FindsTheDefaultThatItsAttributesName) {
     group("/e");
     group("/e/x");
     dataset("/e/x/counts", {4, 5});
+    EXPECT_EQ(found(), "/e/x/counts "); // the only one
+    dataset("/e/x/other", {4, 5});
     EXPECT_EQ(found(), "");
     text("/", "default", "e");
     text("/e", "default", "/e/x");
