@@ -117,7 +117,7 @@ def check_denoise(keys, array, lost, invalid, axes=(0, 1, 2), dtype=None):
         np.testing.assert_array_equal(first, right)
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.15)
 @pytest.mark.parametrize("mask", masks())
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", ["float32", "uint16", "float64"])
@@ -127,7 +127,7 @@ def test_denoise(mask, method, dtype):
     check_denoise({**METHODS[method], "sigma": 5.0}, array, lost, invalid)
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.2)
 @pytest.mark.parametrize("mask", masks())
 @pytest.mark.parametrize("method", METHODS)
 def test_noise_is_that_of_the_valid(mask, method):
@@ -146,6 +146,7 @@ def test_noise_is_that_of_the_valid(mask, method):
             assert np.array_equal(np.isnan(found), lost)
 
 
+@pytest.mark.share(0.35)
 @pytest.mark.parametrize("method", METHODS)
 def test_outputs_of_the_input_s_type(method):
     for dtype in ("uint8", "int16", "float64"):
@@ -157,6 +158,7 @@ def test_outputs_of_the_input_s_type(method):
         assert np.isnan(declared) if dtype == "float64" else declared == invalid
 
 
+@pytest.mark.share(0.35)
 @pytest.mark.parametrize("method", METHODS)
 def test_images_and_layers_that_are_images(method):
     """Of an image, and of a volume whose layers do not meet, those of other layers fill nothing."""
@@ -175,6 +177,7 @@ def test_images_and_layers_that_are_images(method):
         np.testing.assert_array_equal(run(["d"], ranks=2)[0], right)
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("method", ["nlm", "bm4d"])
 def test_far_and_flat_windows(method):
     """Cubes grow along each axis as far as the window reaches along the longest."""
@@ -185,6 +188,7 @@ def test_far_and_flat_windows(method):
     check_denoise(keys, array, lost, invalid)
 
 
+@pytest.mark.share(0.35)
 @pytest.mark.parametrize("method", METHODS)
 def test_counts_are_stabilised(method):
     lost = masks()["a third"]
@@ -229,6 +233,7 @@ def test_a_mask_of_the_file_and_a_chain():
     good("verify", "o.h5", "--sample", "3")
 
 
+@pytest.mark.share(0.35)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_chain_in_one_pass(method):
     """Between two other steps that stream, where the halo of the fill is one more of the chain's."""
@@ -280,7 +285,7 @@ def check_match(keys, array, lost, invalid):
         assert same(run(LISTS, ranks=ranks)[:3], right), (ranks, more)
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.2)
 @pytest.mark.parametrize("mask", masks())
 @pytest.mark.parametrize("keys", [
     {"patch": (3, 3, 3), "window": (5, 5, 7), "count": 7, "step": 1},

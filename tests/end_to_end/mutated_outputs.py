@@ -363,7 +363,7 @@ def make_outputs():
         GOODS.clear()
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("number", [pytest.param(number, marks=pytest.mark.full if number >= 30 else ())
                                     for number in range(700)])
 def test_mutation(outputs, number):

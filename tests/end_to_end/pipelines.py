@@ -583,7 +583,7 @@ def test_a_refused_type_names_the_step_that_converts(checks):
         os.unlink("out.h5")
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("number", [pytest.param(number, marks=pytest.mark.full if number >= 25 else ())
                                     for number in range(200)])
 def test_chain(checks, number):

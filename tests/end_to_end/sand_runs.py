@@ -112,7 +112,7 @@ def scene_of(index):
     return Scene(generator("scene", index), shape, first, 23, mix, seed, chances)
 
 
-@pytest.mark.share(0.15)
+@pytest.mark.share(0.1)
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("index", range(len(SCENES)))
 def test_way(runs, index, way):

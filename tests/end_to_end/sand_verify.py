@@ -179,6 +179,7 @@ def test_schedules(generations, every, first):
     damaged_and_repaired(Output(generations=generations, every=every, first=first))
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.parametrize("snapshot", range(4))
 def test_wrong_from_the_start(snapshot):
     """Rows that have the right checksum and are not what the job makes."""
@@ -320,6 +321,7 @@ def test_behind_another_pass():
     assert sorted(os.listdir()) == ["in.h5", "job.toml", "out.h5"], os.listdir()
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.faults
 @pytest.mark.parametrize("name, storage", [
     ("out.h5", ""), ("out.sand", ""), ("out.h5", 'chunk = [1, 64, 1003]\ncompression = "zstd"')],

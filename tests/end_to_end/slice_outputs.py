@@ -37,6 +37,7 @@ def folder_of_slices(folder):
     os.mkdir("s")
 
 
+@pytest.mark.share(0.3)
 @pytest.mark.quick
 @pytest.mark.parametrize("layout", ["x_*.tif", "x_%05d.tiff", "x_*.tif deflate", "x_*.ome.tif deflate", "%d.png"])
 @pytest.mark.parametrize("shape", [(11, 75, 901), (1, 9, 11), (2, 5, 30, 7), (5, 300, 41, 3), (9, 11)])
@@ -80,6 +81,7 @@ def test_slices(layout, shape):
         call("inspect", glob)
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.quick
 @pytest.mark.parametrize("count", [9, 10, 11, 100, 101])
 def test_numbers_sort(count):
@@ -92,6 +94,7 @@ def test_numbers_sort(count):
 
 
 @pytest.mark.quick
+@pytest.mark.full
 def test_many_slices():
     """More slices than files may be open."""
     good("generate", "noise", "in.npy", "--shape", "3000,3,5", "--dtype", "uint16")
@@ -288,6 +291,7 @@ def test_convert_killed():
                 path.unlink()
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.quick
 @pytest.mark.parametrize("pattern", ["s/x_*.tif", "s/x_*.tif zstd", "s/x_%03d.png"])
 def test_damaged_and_repaired(pattern):

@@ -85,7 +85,7 @@ def cases():
             yield shape, TYPES[index % len(TYPES)], permutation, *way
 
 
-@pytest.mark.share(0.2)
+@pytest.mark.share(0.12)
 @pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in cases()])
 def test_case(runs, case):
     shape, dtype, permutation, storage, run, output, ranks = case

@@ -98,6 +98,7 @@ LAYOUTS = ["", "chunk = [2, 16, 32]", "chunk = [1, 30, 300]\nshard = [1, 30, 300
            "chunk = [3, 700, 7]\nshard = [300, 700, 7]"]
 
 
+@pytest.mark.share(0.3)
 @pytest.mark.quick
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -128,6 +129,7 @@ def test_outputs(compression, layout):
     assert content("b.zarr") == made[0]
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.quick
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float16", "float32", "float64"])
 def test_types_and_shapes(dtype):
@@ -215,6 +217,7 @@ FAULTS = ["pwrite:kill@3:out.zarr.partial.shard", "pwrite:torn@6:out.zarr.partia
           "pwrite:torn@5:out.zarr.partial/", "pwrite:kill@1:out.zarr.partial/zarr.json", "rename:kill@1:out.zarr.partial"]
 
 
+@pytest.mark.share(0.5)
 @pytest.mark.quick
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 def test_killed(compression):
@@ -285,6 +288,7 @@ SHARDED = "chunk = [1, 16, 16]\nshard = [2, 32, 48]"
 ALONE = "chunk = [2, 16, 16]\nshard = [2, 16, 16]"
 
 
+@pytest.mark.share(0.4)
 @pytest.mark.quick
 @pytest.mark.parametrize(("layout", "change"), [*itertools.product([SHARDED, ALONE], ["remove", "empty", "cut"]),
                                                 (SHARDED, "index")])
@@ -369,6 +373,7 @@ def test_damaged():
         shutil.rmtree("out.zarr")
 
 
+@pytest.mark.share(0.3)
 @pytest.mark.quick
 @pytest.mark.parametrize("layout", [SHARDED, ALONE])
 @pytest.mark.parametrize("compression", COMPRESSIONS)
