@@ -69,7 +69,7 @@ std::set<std::string> names_of(const OutputDataset& output, const FolderOfChunks
     return names;
 }
 
-/// What is there and belongs to none of the files; empty for nothing.
+/// The first name in a folder that is none of its own files; empty where there is none.
 std::string foreign_file_among(const std::set<std::string>& belong,
                                const std::vector<std::string>& there) {
     const auto foreign = std::find_if(there.begin(), there.end(), [&](const std::string& name) {

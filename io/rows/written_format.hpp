@@ -34,7 +34,7 @@ struct FileOfChunks {
 /// How an output is several files, of which FILE.partial is a folder. When it is complete it is
 /// that folder, or the files stand beside one another under names that FILE stands for: a set of
 /// slices. All chunks go through shards (io/writers/shards.hpp), those without compression too.
-/// Those of a folder are of one size, also at the array's end.
+/// The chunks of a folder have one size, also at the array's end.
 struct FolderOfChunks {
     std::int64_t (*files)(const OutputDataset& output) = nullptr; ///< of chunks
     FileOfChunks (*file)(const OutputDataset& output, std::int64_t index) = nullptr;
@@ -161,8 +161,8 @@ struct PackedPlace {
 std::vector<PackedPlace> packed_places(const OutputDataset& output);
 
 /// Writes the structure again, once the output's axes are known; of a folder for the first time.
-/// That of slices has been written with them, and it is checked that all are there. @throws Error
-/// (output), where something else has come into a folder too.
+/// Slices have their structure already, and all must be there. @throws Error (output), also where
+/// a folder has other files.
 void place_written(const OutputDataset& output);
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()

@@ -152,7 +152,7 @@ bool is_among_slices(const std::string& input, const std::string& output) {
     std::vector<std::string> files = {input};
     try {
         files = has_wildcards(input) ? expand_pattern(input).files : files;
-    } catch (const Error&) { // who reads the input tells it
+    } catch (const Error&) { // reading the input reports it
     }
     return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
         const fs::path path(file);

@@ -19,7 +19,7 @@ SHAPE = (9, 14, 17)
 
 
 def masks():
-    """Of a volume, by name."""
+    """Masks for a volume, by name."""
     random = np.random.default_rng(3)
     none = np.zeros(SHAPE, bool)
     plane, gap, one = none.copy(), none.copy(), ~none
@@ -161,7 +161,7 @@ def test_outputs_of_the_input_s_type(method):
 @pytest.mark.share(0.35)
 @pytest.mark.parametrize("method", METHODS)
 def test_images_and_layers_that_are_images(method):
-    """Of an image, and of a volume whose layers do not meet, those of other layers fill nothing."""
+    """Voxels of other layers fill nothing in an image, nor in a volume whose layers do not meet."""
     keys = {**METHODS[method], "sigma": 5.0}
     keys.update(step=1) if method == "bm4d" else None
     keys["patch"], keys["window"] = [1, *keys["patch"][1:]], [1, *keys["window"][1:]]

@@ -114,7 +114,7 @@ def test_a_sinogram_larger_than_the_memory_is_refused():
 
 
 def test_a_sinogram_larger_than_the_usual_chunk_is_one():
-    """Of 36 MiB, where chunks of rows would have 7."""
+    """A sinogram of 36 MiB is a chunk, where chunk_rows asks for 7 rows."""
     values = generator("large").integers(0, 1000, (2, 4096, 2304)).astype("int32")
     write("in.h5", x=values)
     write_job('[stripes]\nsize = 3\n', kind="stripes")

@@ -85,6 +85,18 @@ class MatchCases {
     std::mt19937 random_;
 };
 
+inline Match make_match(const std::array<std::int64_t, 3>& volume, const std::array<int, 3>& patch,
+                        const std::array<std::int64_t, 3>& window, int count,
+                        std::int64_t step = 1) {
+    Match match;
+    match.volume = volume;
+    match.patch = patch;
+    match.window = window;
+    match.count = count;
+    match.step = step;
+    return match;
+}
+
 inline std::string describe(const Match& match) {
     std::ostringstream text;
     const auto three = [&](const char* name, const auto& values) {

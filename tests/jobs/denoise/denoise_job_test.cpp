@@ -328,6 +328,16 @@ TEST(DenoiseJob, LeavesAConstantBesideInvalidOnes) {
     }
 }
 
+/// Where check_rows() finds fault with row 12; empty where it does not.
+std::string refused_voxel(const StreamJob& job, const std::byte* row) {
+    try {
+        job.check_rows(12, 1, row);
+        return "";
+    } catch (const Error& error) {
+        return error.text().where;
+    }
+}
+
 /// What is invalid need not be finite.
 TEST(DenoiseJob, ChecksValidVoxels) {
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -340,12 +350,7 @@ TEST(DenoiseJob, ChecksValidVoxels) {
         row[2] = nan;
         stream(job).check_rows(12, 1, bytes);
         row[5] = std::numeric_limits<float>::infinity();
-        try {
-            stream(job).check_rows(12, 1, bytes);
-            FAIL();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.text().where, "scan.h5:/volume, voxel [1, 3, 5]");
-        }
+        EXPECT_EQ(refused_voxel(stream(job), bytes), "scan.h5:/volume, voxel [1, 3, 5]");
     }
 }
 
@@ -357,12 +362,7 @@ TEST(DenoiseJob, NamesAVoxelThatIsNoNumber) {
         const auto* const bytes = reinterpret_cast<const std::byte*>(row.data());
         stream(job).check_rows(12, 1, bytes);
         row[5] = std::numeric_limits<float>::infinity();
-        try {
-            stream(job).check_rows(12, 1, bytes);
-            FAIL();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.text().where, "scan.h5:/volume, voxel [1, 3, 5]");
-        }
+        EXPECT_EQ(refused_voxel(stream(job), bytes), "scan.h5:/volume, voxel [1, 3, 5]");
     }
 }
 

@@ -27,17 +27,6 @@ void lose(const Match& match, MatchCases& cases, std::int64_t share, std::vector
     }
 }
 
-Match make_match(const std::array<std::int64_t, 3>& volume, const std::array<int, 3>& patch,
-                 const std::array<std::int64_t, 3>& window, int count, std::int64_t step) {
-    Match match;
-    match.volume = volume;
-    match.patch = patch;
-    match.window = window;
-    match.count = count;
-    match.step = step;
-    return match;
-}
-
 /// The usual patches at every step, the tensor cores' and others.
 std::vector<Match> all_methods() {
     std::vector<Match> all;

@@ -16,17 +16,6 @@ template <class Q> class MatchTest : public QueueTest<Q> {
     }
 };
 
-Match make_match(const std::array<std::int64_t, 3>& volume, const std::array<int, 3>& patch,
-                 const std::array<std::int64_t, 3>& window, int count, std::int64_t step = 1) {
-    Match match;
-    match.volume = volume;
-    match.patch = patch;
-    match.window = window;
-    match.count = count;
-    match.step = step;
-    return match;
-}
-
 TYPED_TEST_SUITE(MatchTest, TestQueues);
 
 TYPED_TEST(MatchTest, AFewVoxelsByHand) {
