@@ -12,6 +12,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <oneapi/tbb/parallel_for.h>
@@ -289,34 +290,25 @@ DividedDifferences divide(RowReader& a, RowReader& b, RowReader& by) {
 
 } // namespace
 
-Comparison compare(FileAccess& files, const CompareRequest& request) {
-    const auto a = open_rows_of(files, request.file_a, request.dataset_a, request.threads);
-    const auto b = open_rows_of(files, request.file_b, request.dataset_b, request.threads);
+Comparison compare_rows(RowReader& a, RowReader& b, CompareRequest request) {
     Comparison result;
-    result.request = request;
-    result.a = a->info().array;
-    result.b = b->info().array;
-    check_shapes(request.file_a + ":" + request.dataset_a, result.a,
-                 request.file_b + ":" + request.dataset_b, result.b);
+    result.request = std::move(request);
+    result.a = a.info().array;
+    result.b = b.info().array;
+    check_shapes(result.request.file_a + ":" + result.request.dataset_a, result.a,
+                 result.request.file_b + ":" + result.request.dataset_b, result.b);
     result.elements = element_count(result.a);
-    if (!request.file_by.empty() && (!is_number(result.a.type) || !is_number(result.b.type))) {
-        throw Error(ExitCode::input,
-                    {"cannot divide the differences", request.file_a + ":" + request.dataset_a,
-                     "not both are real numbers: they are " + type_text(result.a) + " and " +
-                         type_text(result.b),
-                     "Leave out --divide-by"});
-    }
     if (!has_values(result.a) || !has_values(result.b)) {
-        compare_elements(*a, *b, result);
+        compare_elements(a, b, result);
         return result;
     }
 
     // long double holds every 64-bit integer and every double.
     const bool wide = is_wide(result.a) || is_wide(result.b);
     const bool complex = is_complex(result.a.type) || is_complex(result.b.type);
-    const Part sum = complex ? compare_all<std::complex<double>>(*a, *b)
-                     : wide  ? compare_all<long double>(*a, *b)
-                             : compare_all<double>(*a, *b);
+    const Part sum = complex ? compare_all<std::complex<double>>(a, b)
+                     : wide  ? compare_all<long double>(a, b)
+                             : compare_all<double>(a, b);
     result.different = sum.different;
     result.infinite = sum.infinite;
     result.first = extreme_of(sum.first, result.a.shape);
@@ -331,8 +323,25 @@ Comparison compare(FileAccess& files, const CompareRequest& request) {
     if (result.different == 0) {
         result.ssim = 1.0;
     } else if (!complex) {
-        result.ssim = mean_ssim(*a, *b, result.peak);
+        result.ssim = mean_ssim(a, b, result.peak);
     }
+    return result;
+}
+
+Comparison compare(FileAccess& files, const CompareRequest& request) {
+    const auto a = open_rows_of(files, request.file_a, request.dataset_a, request.threads);
+    const auto b = open_rows_of(files, request.file_b, request.dataset_b, request.threads);
+    const ArrayInfo& array_a = a->info().array;
+    const ArrayInfo& array_b = b->info().array;
+    if (!request.file_by.empty() && array_a.shape == array_b.shape &&
+        (!is_number(array_a.type) || !is_number(array_b.type))) {
+        throw Error(ExitCode::input,
+                    {"cannot divide the differences", request.file_a + ":" + request.dataset_a,
+                     "not both are real numbers: they are " + type_text(array_a) + " and " +
+                         type_text(array_b),
+                     "Leave out --divide-by"});
+    }
+    Comparison result = compare_rows(*a, *b, request);
     if (!request.file_by.empty()) {
         const auto by = open_rows_of(files, request.file_by, request.dataset_by, request.threads);
         check_shapes(request.file_a + ":" + request.dataset_a, result.a,

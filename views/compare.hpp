@@ -89,6 +89,10 @@ struct Comparison {
 /// or the types of elements that are neither numbers nor complex.
 Comparison compare(FileAccess& files, const CompareRequest& request);
 
+/// The same of open rows of one shape, without what a request names, and without a third dataset.
+/// @throws Error as compare() does, and (differs) for other shapes.
+Comparison compare_rows(RowReader& a, RowReader& b, CompareRequest request = {});
+
 /// The result for people, ending with a line break, and as one JSON object, where what is infinite
 /// or not there is null.
 std::string comparison_text(const Comparison& comparison);
