@@ -17,8 +17,15 @@ namespace {
 constexpr int most_brackets = 64;
 constexpr int most_dots = 32;
 
-/// The position after the string that begins at `at` with a quote; the end of the line where it is
-/// not closed, for the parser to complain about.
+SourcePlace place_at(std::string_view text, std::size_t at) {
+    const std::string_view before = text.substr(0, at);
+    const std::size_t line_start = before.rfind('\n') + 1; // npos + 1 is 0
+    return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+            static_cast<int>(at - line_start) + 1};
+}
+
+} // namespace
+
 std::size_t after_string(std::string_view text, std::size_t at) {
     const char quote = text[at];
     const std::string_view fence = quote == '"' ? R"(""")" : "'''";
@@ -40,17 +47,8 @@ std::size_t after_string(std::string_view text, std::size_t at) {
             return i;
         }
     }
-    return text.size();
+    return text.size(); // for the parser to complain about
 }
-
-SourcePlace place_at(std::string_view text, std::size_t at) {
-    const std::string_view before = text.substr(0, at);
-    const std::size_t line_start = before.rfind('\n') + 1; // npos + 1 is 0
-    return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
-            static_cast<int>(at - line_start) + 1};
-}
-
-} // namespace
 
 std::optional<SourcePlace> too_deep(std::string_view text) {
     int brackets = 0;

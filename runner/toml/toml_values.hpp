@@ -3,6 +3,7 @@
 
 #include "jobs/table.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,5 +29,9 @@ void apply_setting(const std::string& text, int setting, TableEntries& values,
 /// 32 dots in one key); nothing where it does not. toml++ 3.3 recurses once a dot and overflows its
 /// stack on a long key. Strings and comments are passed over; the text may be any bytes.
 std::optional<SourcePlace> too_deep(std::string_view text);
+
+/// The position after the string of TOML that begins at `at` with a quote; the end of the line
+/// where it is not closed.
+std::size_t after_string(std::string_view text, std::size_t at);
 
 } // namespace runner
