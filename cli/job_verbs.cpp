@@ -142,6 +142,9 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
     TryCommand command;
     std::string out;
     std::string seconds;
+    std::string slices;
+    std::string against;
+    std::string pick;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
     parser.add_repeatable("--sweep", command.sweep, "KEY=A,B,C",
@@ -155,8 +158,14 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option(
         "--out", out, "FOLDER",
         "folder of the page and its pictures (default: output.file with the ending .try)");
+    parser.add_option("--slices", slices, "N",
+                      "images of the part that the page shows, evenly spaced (default 1)");
+    parser.add_option("--against", against, "FILE[:/x]",
+                      "what the whole job should make: adds PSNR and SSIM of the pictures");
     parser.add_flag("--keep", command.keep,
                     "keep the outputs of the runs on the part in that folder");
+    parser.add_option("--pick", pick, "N",
+                      "write the values of the sweep's N-th picture into JOB.toml; runs nothing");
     if (auto help = parser.parse(arguments)) {
         return *help;
     }
@@ -165,6 +174,13 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
         command.out = out;
     }
     command.seconds = parser.duration("--seconds", seconds).value_or(command.seconds);
+    command.slices = number(parser, "--slices", slices).value_or(1);
+    command.pick = number(parser, "--pick", pick);
+    if (!against.empty()) {
+        const DatasetName name = parser.dataset("--against", against);
+        command.against_file = name.file;
+        command.against_dataset = name.dataset;
+    }
     for (const std::string& sweep : command.sweep) {
         const std::size_t equals = sweep.find('=');
         if (equals == 0 || equals == std::string::npos || equals + 1 == sweep.size()) {

@@ -6,13 +6,12 @@
 #include "views/pictures/image_lines.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace runner {
 namespace {
 
-constexpr std::int64_t size = 384; ///< pixels of a picture's longer side
+constexpr std::int64_t most_pixels = 384; ///< of a picture's sides
 constexpr int threads = 1;
 
 /// As a part of a dataset with these axes: those that the box does not have are whole.
@@ -25,23 +24,36 @@ DatasetPart part_of(const Box& box, const std::vector<std::int64_t>& shape) {
     return part;
 }
 
-Thumbnail thumbnail_of(FileAccess& files, std::unique_ptr<RowReader> rows, const std::string& file,
-                       const std::string& dataset) {
-    const ImageSource source = open_image(files, std::move(rows), file, dataset, std::nullopt);
-    return make_thumbnail(source, source.image.frames / 2, size);
-}
-
-} // namespace
-
-Box picture_of(Box box) {
+/// The middle of the box.
+Box middle_of(Box box) {
     const std::size_t axes = box.first.size();
     for (std::size_t i = 0; i < axes; ++i) {
-        const std::int64_t most = i + 2 >= axes ? size : 1;
+        const std::int64_t most = i + 2 >= axes ? most_pixels : 1;
         const std::int64_t extent = std::min(most, box.extent(i));
         box.first[i] += (box.extent(i) - extent) / 2;
         box.last[i] = box.first[i] + extent;
     }
     return box;
+}
+
+} // namespace
+
+std::vector<Box> pictures_of(const Box& box, std::int64_t slices) {
+    const Box middle = middle_of(box);
+    const std::size_t axes = box.first.size();
+    if (axes < 3) {
+        return {middle};
+    }
+    const std::size_t axis = axes - 3;
+    const std::int64_t extent = box.extent(axis);
+    const std::int64_t count = std::min(slices, extent);
+    std::vector<Box> all(static_cast<std::size_t>(count), middle);
+    for (std::int64_t i = 0; i < count; ++i) {
+        Box& one = all[static_cast<std::size_t>(i)];
+        one.first[axis] = box.first[axis] + (2 * i + 1) * extent / (2 * count);
+        one.last[axis] = one.first[axis] + 1;
+    }
+    return all;
 }
 
 DatasetPart dataset_part(const std::optional<DatasetPart>& of, const Box& box,
@@ -50,21 +62,28 @@ DatasetPart dataset_part(const std::optional<DatasetPart>& of, const Box& box,
     return of ? part_of_part(*of, part) : part;
 }
 
-Thumbnail input_thumbnail(FileAccess& files, const PreparedJob& prepared, const DatasetPart& part) {
-    std::unique_ptr<RowReader> rows = open_part(files.open(prepared.layout, threads), part);
+NamedRows input_rows(FileAccess& files, const PreparedJob& prepared, const Box& box) {
+    std::unique_ptr<RowReader> rows =
+        open_part(files.open(prepared.layout, threads),
+                  dataset_part(prepared.part, box, prepared.input.array.shape));
     if (prepared.input.array.type == ElementType::float32) {
         rows = open_widened_rows(std::move(rows));
     }
-    return thumbnail_of(files, std::move(rows), prepared.file.input.file,
-                        prepared.file.input.dataset);
+    return {prepared.file.input.file, prepared.file.input.dataset, std::move(rows)};
 }
 
-Thumbnail output_thumbnail(FileAccess& files, const std::string& file, const std::string& dataset,
-                           const Box& box) {
+NamedRows dataset_rows(FileAccess& files, const std::string& file, const std::string& dataset,
+                       const Box& box) {
     const DatasetLayout layout = files.layout(file, dataset);
-    return thumbnail_of(
-        files, open_part(files.open(layout, threads), part_of(box, layout.info.array.shape)), file,
-        dataset);
+    return {file, dataset,
+            open_part(files.open(layout, threads), part_of(box, layout.info.array.shape))};
+}
+
+Thumbnail image_of(FileAccess& files, NamedRows rows) {
+    const ImageSource source =
+        open_image(files, std::move(rows.rows), rows.file, rows.dataset, std::nullopt);
+    return make_thumbnail(source, source.image.frames / 2,
+                          std::max(source.image.width, source.image.height));
 }
 
 } // namespace runner

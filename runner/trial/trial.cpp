@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/text_file.hpp"
-#include "io/formats/png_writer.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/messages.hpp"
@@ -20,14 +19,17 @@
 #include "runner/trial/planned_work.hpp"
 #include "runner/trial/prediction.hpp"
 #include "runner/trial/trial_page.hpp"
+#include "runner/trial/trial_results.hpp"
+#include "runner/trial/trial_text.hpp"
 #include "runner/trial/tried_job.hpp"
 #include "runner/watch/stop.hpp"
-#include "views/pictures/contrast.hpp"
+#include "views/compare.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
-#include <span>
+#include <string_view>
 #include <utility>
 
 namespace runner {
@@ -37,32 +39,10 @@ namespace {
 constexpr std::int64_t first_elements = 256 * KiB;
 constexpr std::int64_t most_part_bytes = GiB;
 
-/// The settings of the command line, including those of a sweep.
-std::vector<std::string> settings_of(const TryCommand& command) {
-    std::vector<std::string> settings = command.settings;
-    if (command.backend) {
-        settings.push_back("run.backend=" + toml_text(name_of(*command.backend)));
-    }
-    for (const std::string& sweep : command.sweep) {
-        const std::size_t equals = std::min(sweep.find('='), sweep.size());
-        const std::string values = sweep.substr(std::min(equals + 1, sweep.size()));
-        settings.push_back("sweep." + sweep.substr(0, equals) + "=[" + values + "]");
-    }
-    return settings;
-}
-
 /// Beside the output, with its name.
 std::string default_folder(const std::string& output) {
     return std::filesystem::path(output).replace_extension(".try").string();
 }
-
-/// The result of one combination of the sweep.
-struct Tried {
-    Prediction whole;
-    PlannedWork need; ///< of the whole job
-    Thumbnail after;
-    std::string facts;
-};
 
 class Trial {
   public:
@@ -80,12 +60,10 @@ class Trial {
             job_.why_inexact.clear(); // the part is the whole input
         }
         exact_ = exact_part(job_.whole, part_);
-        shown_ = picture_of(exact_.value_or(part_));
-        before_ =
-            input_thumbnail(files_, job_.input,
-                            dataset_part(job_.input.part, shown_, job_.input.input.array.shape));
+        shown_ = pictures_of(exact_.value_or(part_), command_.slices);
+        take_before();
         for (std::size_t i = 0; i < job_.combinations.size(); ++i) {
-            tried_.push_back(try_combination(i));
+            try_combination(i);
         }
         return write_page();
     }
@@ -147,100 +125,130 @@ class Trial {
             place);
     }
 
-    Tried try_combination(std::size_t index) {
+    /// The pictures of what the job reads, or the first swept step of a pipeline.
+    void take_before() {
+        const std::size_t step = first_swept_step(job_.files.front());
+        if (step == 0) {
+            for (const Box& box : shown_) {
+                before_.push_back(image_of(files_, input_rows(files_, job_.input, box)));
+            }
+            before_caption_ = job_.input.file.input.file + ":" + job_.input.file.input.dataset;
+            return;
+        }
+        const std::string label = job_.files.front().pipeline->steps()[step - 1].label;
+        std::vector<std::string> settings = settings_;
+        settings.push_back("until=" + toml_text(std::string_view(std::to_string(step))));
+        const TriedJob until = tried_job(command_.job, settings, prober_);
+        const std::vector<std::string> more =
+            part_settings(until, 0, part_, folder_.file("before"));
+        settings.insert(settings.end(), more.begin(), more.end());
+        runner_.run(settings);
+        const PreparedJob prepared = last_pass(until.files.front());
+        const std::string file = folder_.file(part_output(until.files.front(), "before"));
+        for (const Box& box : shown_) {
+            before_.push_back(
+                image_of(files_, dataset_rows(files_, file, prepared.file.output.dataset,
+                                              output_box(until, 0, part_, box))));
+        }
+        before_caption_ = "the output of " + label + ", which the first swept step reads";
+        folder_.clear();
+    }
+
+    /// Whether what the pictures show after has the unit of what they show before.
+    bool keeps_unit(const JobFile& file) {
+        std::vector<Likeness> steps;
+        for (const JobPass& pass : passes_of(file, files_)) {
+            const std::vector<Likeness> more = prepare_pass(pass, files_).job->likeness();
+            steps.insert(steps.end(), more.begin(), more.end());
+        }
+        const auto first = static_cast<std::ptrdiff_t>(first_swept_step(file));
+        return std::all_of(steps.begin() + first, steps.end(), [](const Likeness& step) {
+            return step.values >= Likeness::Values::scaled;
+        });
+    }
+
+    PreparedJob last_pass(const JobFile& file) {
+        return prepare_pass(passes_of(file, files_).back(), files_);
+    }
+
+    void try_combination(std::size_t index) {
         const MeasuredRun run = measure(index, part_, part_name(index));
         const std::string output = folder_.file(output_name(index));
-        Tried tried;
-        tried.need = planned_work(job_.files[index], files_, place_);
-        tried.whole = predict(small_, run, tried.need.passes);
-        const PreparedJob prepared =
-            prepare_pass(passes_of(job_.files[index], files_).back(), files_);
-        tried.after = output_thumbnail(files_, output, prepared.file.output.dataset,
-                                       output_box(job_, index, part_, shown_));
+        const PlannedWork need = planned_work(job_.files[index], files_, place_);
+        const Prediction whole = predict(small_, run, need.passes);
+        const PreparedJob prepared = last_pass(job_.files[index]);
+        const std::string& dataset = prepared.file.output.dataset;
+        TrialResult result;
+        result.heading = sweep_heading(job_.combinations[index]);
+        result.line = whole_job_line(command_, job_.combinations[index]);
+        for (const Box& box : shown_) {
+            result.after.push_back(
+                image_of(files_, dataset_rows(files_, output, dataset,
+                                              output_box(job_, index, part_, box))));
+        }
+        if (!command_.against_file.empty()) {
+            result.closeness = closeness(index, output, prepared);
+        }
         if (command_.keep) {
             page_folder_.take(output, output_name(index));
         }
         folder_.clear();
-        alike_ = alike_ && prepared.output().type == job_.input.input.array.type;
-        tried.facts = "whole job: about " + short_time_text(tried.whole.seconds()) + ", bound by " +
-                      bound_text(tried.whole) + "; " + size_text(tried.need.host_bytes) +
-                      " of host memory" +
-                      (place_.backend == Backend::cuda
-                           ? ", " + size_text(tried.need.device_bytes) + " on the GPU"
-                           : "");
-        return tried;
+        alike_ = alike_ && keeps_unit(job_.files[index]);
+        result.facts =
+            what_is_predicted(command_) + ": about " + short_time_text(whole.seconds()) +
+            ", bound by " + bound_text(whole) + "; " + size_text(need.host_bytes) +
+            " of host memory" +
+            (place_.backend == Backend::cuda ? ", " + size_text(need.device_bytes) + " on the GPU"
+                                             : "");
+        results_.push_back(std::move(result));
+        if (index == 0) {
+            prediction_ = prediction_lines(whole);
+        }
     }
 
-    std::string exact_text() const {
-        if (!job_.why_inexact.empty()) {
-            return "Not equal to the whole job's output: " + job_.why_inexact + ".";
+    /// Compares the slices of a run's output with the same elements of the file that --against
+    /// names.
+    Closeness closeness(std::size_t index, const std::string& output, const PreparedJob& prepared) {
+        const DatasetLayout other = files_.layout(command_.against_file, command_.against_dataset);
+        if (other.info.array.shape != prepared.output().shape) {
+            throw Error(ExitCode::usage,
+                        {"cannot compare with --against", command_.against_file,
+                         "it is " + shape_text(other.info.array.shape) +
+                             ", and the whole job makes " + shape_text(prepared.output().shape),
+                         "Name a dataset with the shape of the whole output"});
         }
-        if (!exact_) {
-            return "Not equal to the whole job's output: all of the part lies within reach of "
-                   "the cut.";
+        const Box origin{std::vector<std::int64_t>(part_.first.size(), 0), part_.last};
+        Closeness mean{0.0, 0.0};
+        const auto add = [&](std::optional<double>& sum, const std::optional<double>& one) {
+            sum = sum && one ? std::optional(*sum + *one / static_cast<double>(shown_.size()))
+                             : std::nullopt;
+        };
+        for (const Box& box : shown_) {
+            const NamedRows wanted = dataset_rows(files_, command_.against_file, other.dataset,
+                                                  output_box(job_, index, origin, box));
+            const NamedRows made = dataset_rows(files_, output, prepared.file.output.dataset,
+                                                output_box(job_, index, part_, box));
+            const Comparison found = compare_rows(*wanted.rows, *made.rows);
+            add(mean.psnr, found.psnr);
+            add(mean.ssim, found.ssim);
         }
-        return "Input elements " + exact_->text() +
-               " become what the whole job makes of them, to the byte" +
-               (*exact_ == part_ ? "." : "; the others were computed with the border of the cut.");
+        return mean;
     }
 
     /// About the part and the prediction.
     std::vector<std::string> lines() const {
         std::vector<std::string> all;
-        all.push_back(fmt::format("Part {} of {}: {} elements, {} of the input.", part_.text(),
-                                  shape_text(job_.whole.shape), part_.elements(), share_text()));
-        all.push_back(exact_text());
-        all.push_back("The pictures show input elements " + shown_.text() +
-                      (alike_ ? ", all with one range of values."
-                              : ", before and after each with a range of values of its own."));
+        all.push_back(part_line(job_, part_));
+        all.push_back(exact_line(job_, part_, exact_));
+        all.push_back(
+            "The pictures show input elements " + shown_.front().text() +
+            (shown_.size() > 1 ? fmt::format(" and {} slices more", shown_.size() - 1) : "") +
+            (alike_ ? ", all with one range of values."
+                    : ", before and after each with a range of values of its own."));
         all.push_back("Predicted for one rank on this machine (" + device_ +
                       ") from the rates of the runs on the part, which may find the input in "
                       "memory where the whole job does not.");
         return all;
-    }
-
-    std::string share_text() const {
-        constexpr double percent = 100;
-        const auto whole = static_cast<double>(checked_product(job_.whole.shape));
-        return decimal_text(percent * static_cast<double>(part_.elements()) / whole, 3) + " %";
-    }
-
-    /// The ranges of values that are black and white: before, and after.
-    std::pair<GreyRange, GreyRange> ranges() const {
-        std::vector<Thumbnail> after;
-        for (const Tried& tried : tried_) {
-            after.push_back(tried.after);
-        }
-        if (!alike_) {
-            return {range_of(std::span(&before_, 1)), range_of(after)};
-        }
-        after.push_back(before_);
-        const GreyRange range = range_of(after);
-        return {range, range};
-    }
-
-    /// The command that runs the whole job with a combination.
-    std::string job_line(std::size_t index) const {
-        std::string line = "runner " + shell_word(command_.job);
-        const auto add = [&](const std::vector<std::string>& settings) {
-            for (const std::string& setting : settings) {
-                line += " --set " + shell_word(setting);
-            }
-        };
-        add(command_.settings);
-        add(job_.combinations[index]);
-        if (command_.backend) {
-            line += fmt::format(" --backend {}", name_of(*command_.backend));
-        }
-        return line;
-    }
-
-    std::string heading(std::size_t index) const {
-        std::string text;
-        for (const std::string& setting : job_.combinations[index]) {
-            text += (text.empty() ? "" : ", ") + setting;
-        }
-        return text;
     }
 
     static std::string part_name(std::size_t index) { return fmt::format("part-{}", index + 1); }
@@ -258,44 +266,61 @@ class Trial {
         return names;
     }
 
-    std::string write_page() const {
-        const std::string folder = page_folder_.path();
-        const auto [black_white_before, black_white_after] = ranges();
-        TrialPage page;
-        page.title = job_.input.file.name + ", tried on a part";
-        page.lines = lines();
-        page.before = png_bytes(shaded(before_, black_white_before));
-        page.before_caption = job_.input.file.input.file + ":" + job_.input.file.input.dataset;
-        page.columns = columns();
-        replace_file(folder + "/before.png", page.before);
-        for (std::size_t i = 0; i < tried_.size(); ++i) {
-            std::vector<std::byte> png = png_bytes(shaded(tried_[i].after, black_white_after));
-            replace_file(fmt::format("{}/after{}.png", folder,
-                                     tried_.size() > 1 ? fmt::format("-{}", i + 1) : ""),
-                         png);
-            page.pictures.push_back({heading(i), job_line(i), tried_[i].facts, std::move(png)});
-        }
-        if (tried_.size() == 1) {
-            for (const std::string& line : prediction_lines(tried_.front().whole)) {
-                page.lines.push_back("Whole job: " + line + ".");
+    std::string write_page() {
+        TrialResults results;
+        results.title = job_.input.file.name + ", tried on a part";
+        results.lines = lines();
+        std::transform(shown_.begin(), shown_.end(), std::back_inserter(results.slices),
+                       [](const Box& box) { return box.text(); });
+        results.before_caption = before_caption_;
+        results.before = std::move(before_);
+        results.runs = std::move(results_);
+        results.columns = columns();
+        results.is_alike = alike_;
+        if (results.runs.size() == 1) {
+            for (const std::string& line : prediction_) {
+                results.lines.push_back(what_is_predicted(command_) + ": " + line + ".");
             }
         }
-        write_text_file(folder + "/index.html", trial_html(page));
+        const TrialPage page = page_of(results);
+        write_pictures(page);
+        write_text_file(page_folder_.path() + "/index.html", trial_html(page));
         std::string text;
         for (const std::string& line : page.lines) {
             text += line + "\n";
         }
         for (const TrialPicture& picture : page.pictures) {
-            text += picture.line + "\n  " + picture.facts + "\n";
+            text += picture.line + "\n  " + picture.facts + "\n" + numbers_line(picture);
         }
-        return text + folder + "/index.html: " + counted(std::ssize(tried_) + 1, "picture") + "\n";
+        return text + page_folder_.path() +
+               "/index.html: " + counted(std::ssize(page.pictures) + 1, "picture") + "\n";
+    }
+
+    /// The first slice of each as a file.
+    void write_pictures(const TrialPage& page) const {
+        const std::string folder = page_folder_.path();
+        replace_file(folder + "/before.png", page.before.front());
+        for (std::size_t i = 0; i < page.pictures.size(); ++i) {
+            replace_file(fmt::format("{}/after{}.png", folder,
+                                     page.pictures.size() > 1 ? fmt::format("-{}", i + 1) : ""),
+                         page.pictures[i].after.front());
+        }
+    }
+
+    static std::string numbers_line(const TrialPicture& picture) {
+        std::string line;
+        for (const TrialNumber& each : picture.numbers) {
+            line += (line.empty() ? "  " : ", ") + each.name + " " + each.text;
+        }
+        return line + "\n";
     }
 
     /// A sweep of two keys has a row for each value of the first.
     std::size_t columns() const {
         constexpr std::size_t most = 4;
         const std::vector<JobFile::SweptKey>& keys = job_.files.front().sweep;
-        return keys.size() == 2 ? keys.back().values.size() : std::min(most, tried_.size());
+        return keys.size() == 2 ? keys.back().values.size()
+                                : std::min(most, job_.combinations.size());
     }
 
     const TryCommand& command_;
@@ -308,13 +333,15 @@ class Trial {
     PartRunner runner_;
     Box part_;
     std::optional<Box> exact_;
-    Box shown_;
+    std::vector<Box> shown_; ///< of the input, an image each
     MeasuredRun small_;
     PlannedPlace place_ = this_host();
     std::string device_;
-    Thumbnail before_;
-    bool alike_ = true; ///< input and outputs are of one type
-    std::vector<Tried> tried_;
+    std::vector<Thumbnail> before_;
+    std::string before_caption_;
+    bool alike_ = true; ///< before and after are of one unit
+    std::vector<TrialResult> results_;
+    std::vector<std::string> prediction_; ///< of the first run
 };
 
 } // namespace
@@ -323,6 +350,9 @@ TryReport try_job(const TryCommand& command) {
     if (Ranks::started_by_launcher()) {
         throw Error(ExitCode::launch, {"a part is tried by one process", "runner try",
                                        "a launcher has started it", "Leave out mpirun or srun"});
+    }
+    if (command.pick) {
+        return {ExitCode::ok, pick_combination(command)};
     }
     take_signals_over();
     try {

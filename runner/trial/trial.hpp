@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "runner/job_file/job_file.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ struct TryCommand {
     std::optional<std::string> out; ///< folder of page and pictures; nothing: OUTPUT.try
     bool keep = false;              ///< keep the outputs of the runs on the part in that folder
     double seconds = 3;             ///< about how long a run on the part takes
+    std::int64_t slices = 1;        ///< images of the part that the page shows, ≥ 1
+    /// What the whole job should make, to compare the pictures with; "": nothing.
+    std::string against_file;
+    std::string against_dataset; ///< "": its only one
+    /// The combination of the sweep, from 1, to write into the job file; nothing: try the job.
+    std::optional<std::int64_t> pick;
 };
 
 /// The result of a trial.
@@ -27,6 +34,11 @@ struct TryReport {
     ExitCode code = ExitCode::ok; ///< if another, messages have been printed and `text` is empty
     std::string text;             ///< for standard output, lines
 };
+
+/// Writes the values that `pick` names into the job file, whose other bytes stay, and returns what
+/// it changed. @throws Error (usage) if there is no such combination, or the file has no place for
+/// a value; (input, output).
+std::string pick_combination(const TryCommand& command);
 
 /// Runs the job on a part of its input, once or for each value of a sweep, in processes of their
 /// own. Writes a page with pictures before and after, and the predicted time and memory of the

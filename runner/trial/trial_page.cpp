@@ -6,24 +6,13 @@
 #include "runner/page/page_shell.hpp"
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace runner {
 namespace {
-
-constexpr std::string_view style = R"(:root { color-scheme: light dark; }
-body { margin: 24px; font: 15px/1.5 system-ui, "Liberation Sans", sans-serif; }
-h1 { font-size: 24px; margin: 0 0 8px; overflow-wrap: anywhere; }
-p { margin: 4px 0; max-width: 70em; }
-main { display: grid; gap: 20px; overflow-x: auto; margin-top: 20px; justify-content: start; }
-figure { margin: 0; width: 384px; }
-img { width: 100%; image-rendering: pixelated; display: block; background: #888; }
-figcaption { font-size: 13px; overflow-wrap: anywhere; }
-h2 { font-size: 14px; margin: 6px 0 0; }
-code { font-size: 12px; user-select: all; }
-body > .before { margin-top: 20px; }
-)";
 
 /// Text as an element's content or an attribute's value.
 std::string html_text(std::string_view text) {
@@ -40,17 +29,86 @@ std::string html_text(std::string_view text) {
     return escaped;
 }
 
-std::string image(const std::vector<std::byte>& png, std::string_view what) {
-    return fmt::format("<img alt=\"{}\" src=\"data:image/png;base64,{}\">\n", html_text(what),
-                       base64_text(png));
+using Pngs = std::vector<std::vector<std::byte>>;
+
+/// Images of one kind, a slice each. The first one is shown if `shown`.
+std::string images(const Pngs& pngs, std::string_view kind, std::string_view what, bool shown) {
+    std::string html;
+    for (std::size_t i = 0; i < pngs.size(); ++i) {
+        html += fmt::format("<img class=\"{}\" data-slice=\"{}\" alt=\"{}\"{} "
+                            "src=\"data:image/png;base64,{}\">\n",
+                            kind, i, html_text(what), shown && i == 0 ? "" : " hidden",
+                            base64_text(pngs[i]));
+    }
+    return html;
+}
+
+std::string number_rows(const std::vector<TrialNumber>& numbers) {
+    std::string html;
+    for (const TrialNumber& number : numbers) {
+        html += fmt::format("<div><dt>{}</dt><dd{}>{}</dd></div>", html_text(number.name),
+                            number.value ? fmt::format(" data-value=\"{}\"", *number.value) : "",
+                            html_text(number.text));
+    }
+    return "<dl>" + html + "</dl>\n";
+}
+
+/// `content`: the images.
+std::string figure(std::string_view name, std::string_view heading, const std::string& content,
+                   const std::string& caption) {
+    return fmt::format("<figure class=\"{}\">\n<h2>{}</h2>\n<div class=\"view\" tabindex=\"0\" "
+                       "role=\"group\" aria-label=\"{}\">\n{}<span class=\"shown\"></span></div>\n"
+                       "<figcaption>{}</figcaption>\n</figure>\n",
+                       name, html_text(heading), html_text(heading), content, caption);
 }
 
 std::string figure(const TrialPicture& picture) {
-    return "<figure>\n" +
-           image(picture.png, picture.heading.empty() ? "after" : "after, " + picture.heading) +
-           "<figcaption><h2>" + html_text(picture.heading.empty() ? "after" : picture.heading) +
-           "</h2>" + html_text(picture.facts) + "<br><code>" + html_text(picture.line) +
-           "</code></figcaption>\n</figure>\n";
+    const std::string heading = picture.heading.empty() ? "after" : picture.heading;
+    return figure("run", heading,
+                  images(picture.after, "after", "after, " + heading, true) +
+                      images(picture.difference, "difference", "difference, " + heading, false),
+                  number_rows(picture.numbers) + "<p>" + html_text(picture.facts) +
+                      "</p>\n<p class=\"line\"><code>" + html_text(picture.line) +
+                      "</code><button type=\"button\" class=\"copy\" hidden>Copy</button></p>\n");
+}
+
+std::string button(std::string_view attribute, std::string_view value, std::string_view text,
+                   std::string_view title) {
+    return fmt::format("<button type=\"button\" data-{}=\"{}\" title=\"{}\">{}</button>\n",
+                       attribute, value, title, text);
+}
+
+/// The controls, which the script shows.
+std::string tools(const TrialPage& page) {
+    const bool with_differences = !page.pictures.front().difference.empty();
+    std::string html =
+        "<div class=\"tools\" hidden>\n<div role=\"group\" aria-label=\"shown\">\n" +
+        button("show", "after", "After", "a") + button("show", "before", "Before", "b") +
+        button("show", "split", "Both", "s") +
+        (with_differences ? button("show", "difference", "Removed", "d") : "") +
+        "<label class=\"split\" hidden>divided at <input type=\"range\" min=\"0\" "
+        "max=\"100\" value=\"50\"></label>\n</div>\n"
+        "<div role=\"group\" aria-label=\"zoom\">\n" +
+        button("zoom", "out", "&minus;", "-") + button("zoom", "one", "1:1", "1") +
+        button("zoom", "in", "+", "+") + "<output class=\"zoom\"></output>\n</div>\n";
+    if (page.slices.size() > 1) {
+        html += "<label>Slice <input class=\"slice\" type=\"range\" min=\"0\" max=\"" +
+                std::to_string(page.slices.size() - 1) +
+                "\" value=\"0\" title=\"[ and ]\"> <output class=\"slice\"></output></label>\n";
+        html += "<ol class=\"slices\" hidden>";
+        for (const std::string& slice : page.slices) {
+            html += "<li>" + html_text(slice) + "</li>";
+        }
+        html += "</ol>\n";
+    }
+    if (page.pictures.size() > 1) {
+        html += "<label>Sort by <select><option value=\"\">the sweep</option>";
+        for (const TrialNumber& number : page.pictures.front().numbers) {
+            html += fmt::format("<option>{}</option>", html_text(number.name));
+        }
+        html += "</select></label>\n";
+    }
+    return html + "</div>\n";
 }
 
 } // namespace
@@ -59,25 +117,34 @@ std::string trial_html(const TrialPage& page) {
     std::string html =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'; img-src data:\">\n"
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-        html_text(page.title) + "</title>\n<style>\n" + std::string(style) +
-        fmt::format("main {{ grid-template-columns: repeat({}, 384px); }}\n", page.columns) +
+        html_text(page.title) + "</title>\n<style>\n" + std::string(trial_page_style) +
         "</style>\n</head>\n<body>\n<h1>" + html_text(page.title) + "</h1>\n";
     for (const std::string& line : page.lines) {
         html += "<p>" + html_text(line) + "</p>\n";
     }
-    const std::string before = "<figure class=\"before\">\n" + image(page.before, "before") +
-                               "<figcaption><h2>before</h2>" + html_text(page.before_caption) +
-                               "</figcaption>\n</figure>\n";
-    const bool side_by_side = page.pictures.size() == 1;
-    html += side_by_side ? "<main style=\"grid-template-columns: 384px 384px\">\n" + before
-                         : before + "<main>\n";
+    html += tools(page);
+    html += fmt::format(
+        "<main style=\"--columns: {}\" data-width=\"{}\" data-height=\"{}\" data-black=\"{}\" "
+        "data-white=\"{}\" data-difference=\"{}\">\n",
+        page.pictures.size() == 1 ? 2 : page.columns, page.width, page.height, page.range[0],
+        page.range[1], page.difference_range);
+    html += figure("input", "before", images(page.before, "before", "before", true),
+                   number_rows(page.before_numbers) + "<p>" + html_text(page.before_caption) +
+                       "</p>\n");
+    if (page.pictures.size() > 1) {
+        html += "<hr>\n"; // the runs begin a row of their own
+    }
     for (const TrialPicture& picture : page.pictures) {
         html += figure(picture);
     }
-    return html + "</main>\n</body>\n</html>\n";
+    return html +
+           "</main>\n<section class=\"profile\" hidden></section>\n<script>\n\"use strict\";\n" +
+           std::string(trial_page_script) + "</script>\n</body>\n</html>\n";
 }
 
 PageFolder::~PageFolder() {

@@ -20,22 +20,6 @@
 namespace runner {
 namespace {
 
-/// Every value of the first key with every value of the second; one empty list without a sweep.
-std::vector<std::vector<std::string>> combinations_of(const JobFile& file) {
-    std::vector<std::vector<std::string>> all = {{}};
-    for (const auto& [key, values] : file.sweep) {
-        std::vector<std::vector<std::string>> longer;
-        for (const std::vector<std::string>& before : all) {
-            for (const std::string& value : values) {
-                longer.push_back(before);
-                longer.back().push_back(fmt::format("{}={}", key, value));
-            }
-        }
-        all = std::move(longer);
-    }
-    return all;
-}
-
 std::string range_text(std::int64_t first, std::int64_t last) {
     return fmt::format("\"{}:{}\"", first, last);
 }
@@ -155,6 +139,21 @@ void add_part(const TriedJob& job, const Box& part, std::vector<std::string>& se
 }
 
 } // namespace
+
+std::vector<std::vector<std::string>> combinations_of(const JobFile& file) {
+    std::vector<std::vector<std::string>> all = {{}};
+    for (const auto& [key, values] : file.sweep) {
+        std::vector<std::vector<std::string>> longer;
+        for (const std::vector<std::string>& before : all) {
+            for (const std::string& value : values) {
+                longer.push_back(before);
+                longer.back().push_back(fmt::format("{}={}", key, value));
+            }
+        }
+        all = std::move(longer);
+    }
+    return all;
+}
 
 TriedJob tried_job(const std::string& path, const std::vector<std::string>& settings,
                    Prober& prober) {

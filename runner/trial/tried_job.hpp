@@ -24,6 +24,10 @@ struct TriedJob {
     std::string why_inexact;
 };
 
+/// The settings of a sweep: every value of the first key with every value of the second; one empty
+/// list without a sweep.
+std::vector<std::vector<std::string>> combinations_of(const JobFile& file);
+
 /// Reads and checks the job with each combination of its sweep.
 /// @throws Error (usage) if a part of the input says nothing about the whole, and as
 /// load_job_file() and prepare_job() do; (input).
