@@ -76,6 +76,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
                      std::vector<RankReport> ranks) {
     const std::optional<InputOrigin>& origin = prepared.place.origin;
     const FileFacts input = file_facts(origin ? origin->file : prepared.file.input.file);
+    const DatasetInfo& info = origin ? origin->info : prepared.input;
     std::vector<const RunTimes*> times;
     times.reserve(ranks.size());
     for (const RankReport& rank : ranks) {
@@ -92,7 +93,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .settings = settings,
             .settled = prepared.settled,
             .plan = plan,
-            .input = prepared.input,
+            .input = info,
             .input_bytes = input.bytes,
             .input_modified = input.modified,
             .ranks = std::move(ranks),
@@ -102,7 +103,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .counts = std::move(counts),
             .folder = std::filesystem::current_path().string(),
             .launcher = launcher_name(),
-            .warnings = prepared.input.notes,
+            .warnings = info.notes,
             .notes = std::move(notes)};
 }
 
@@ -130,7 +131,8 @@ void write_reports(const std::vector<std::string>& files, const RunReport& repor
     }
     const std::string json = report_json(report);
     Prober prober;
-    ProbedFiles pictured(prober, prepared.file.input.rules);
+    const std::optional<InputOrigin>& origin = prepared.place.origin;
+    ProbedFiles pictured(prober, origin ? origin->rules : prepared.file.input.rules);
     for (const std::string& file : files) {
         write_text_file(file,
                         file.ends_with(".html")

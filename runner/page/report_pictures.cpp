@@ -84,21 +84,27 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
     const JobFile& job = prepared.file;
     const bool evolves = prepared.job->state().has_value();
     const std::optional<Palette> palette = evolves ? std::optional(Palette::sand) : std::nullopt;
+    // A later pass reads what the run has made, and has removed.
+    const std::optional<InputOrigin>& origin = prepared.place.origin;
+    const std::string& input_file = origin ? origin->file : job.input.file;
+    const std::string& input_dataset = origin ? origin->dataset : job.input.dataset;
+    const std::optional<DatasetPart>& part = origin ? origin->part : prepared.part;
+    const ElementType input_type = (origin ? origin->info : prepared.input).array.type;
     const auto open_before = [&] {
-        std::unique_ptr<RowReader> rows = files.open(prepared.layout, threads);
-        if (prepared.part) {
-            rows = open_part(std::move(rows), *prepared.part);
+        std::unique_ptr<RowReader> rows =
+            files.open(origin ? files.layout(input_file, input_dataset) : prepared.layout, threads);
+        if (part) {
+            rows = open_part(std::move(rows), *part);
         }
-        return prepared.input.array.type == ElementType::float32
-                   ? open_widened_rows(std::move(rows))
-                   : std::move(rows);
+        return input_type == ElementType::float32 ? open_widened_rows(std::move(rows))
+                                                  : std::move(rows);
     };
     const auto open_after = [&] {
         return open_rows_of(files, job.output.file, job.output.dataset, threads);
     };
-    const Sketch before = sketch(files, prepared, "before: " + job.input.file,
-                                 {job.input.file, job.input.dataset, open_before}, palette,
-                                 evolves ? first_state : middle);
+    const Sketch before =
+        sketch(files, prepared, "before: " + input_file, {input_file, input_dataset, open_before},
+               palette, evolves ? first_state : middle);
     const Sketch after =
         sketch(files, prepared, "after: " + job.output.file,
                {job.output.file, job.output.dataset, open_after}, palette, evolves ? last : middle);
@@ -106,8 +112,7 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
         return one.thumbnail ? range_of(std::span(&*one.thumbnail, 1)) : GreyRange{};
     };
     // Elements of one kind are shown alike; a denoised or converted one by itself.
-    const bool alike =
-        before.thumbnail && after.thumbnail && prepared.input.array.type == prepared.output().type;
+    const bool alike = before.thumbnail && after.thumbnail && input_type == prepared.output().type;
     if (!alike) {
         return {page_picture(before, own_range(before)), page_picture(after, own_range(after))};
     }

@@ -36,8 +36,11 @@ function streamSeconds(report) {
  * @returns {HTMLElement}
  */
 function tiles(report) {
-  const read = stageTotals(report.ranks, "read").bytes;
-  const written = stageTotals(report.ranks, "write").bytes;
+  const passes = report.passes ?? [];
+  const several = passes.length > 1; // the ranks' stages are those of the last pass
+  const read = several ? sumOf(passes, (pass) => pass.bytes_read) : stageTotals(report.ranks, "read").bytes;
+  const written = several ? sumOf(passes, (pass) => pass.bytes_written)
+    : stageTotals(report.ranks, "write").bytes;
   const generations = report.ranks[0].evolution.generations;
   const numbers = [
     ["total time", timeText(report.wall_seconds)],

@@ -28,13 +28,15 @@ JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, s
 }
 
 /// The place of pass `index` of the job `whole`.
-PassPlace place_of_pass(const JobFile& whole, const JobInput& input,
+PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const JobInput& input,
                         const std::vector<PipelinePass>& passes, std::size_t index) {
     PassPlace place;
     if (index > 0) {
         InputOrigin origin; // clang 14 cannot emplace it
         origin.file = whole.input.file;
         origin.dataset = whole.input.dataset;
+        origin.info = info;
+        origin.rules = whole.input.rules;
         origin.roles = input.roles;
         origin.part = input.part;
         origin.invalid = passes[index].invalid;
@@ -94,7 +96,7 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
     std::vector<JobPass> all;
     for (std::size_t i = 0; i < passes.size(); ++i) {
         JobPass pass{file_of_pass(prepared.file, passes, i),
-                     place_of_pass(prepared.file, input, passes, i),
+                     place_of_pass(prepared.file, prepared.input, input, passes, i),
                      prepared.input,
                      passes[i].steps,
                      passes[i].end,

@@ -23,6 +23,8 @@ namespace runner {
 struct InputOrigin {
     std::string file; ///< the job's own input, and its dataset
     std::string dataset;
+    DatasetInfo info = {}; ///< of the job's input
+    InputRules rules = {}; ///< by which its file is read
     std::string identity;  ///< of the job that makes this pass's input of it
     FrameRoles roles = {}; ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};

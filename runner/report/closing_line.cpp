@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "runner/page/report_numbers.hpp"
 #include "runner/report/report.hpp"
 
 #include <array>
@@ -12,9 +13,9 @@ namespace {
 
 std::string moved_text(std::int64_t bytes, double seconds) {
     std::array<char, 80> text{};
-    (void)std::snprintf(text.data(), text.size(), "%s read and written in %.2f s, %.2f GB/s",
+    (void)std::snprintf(text.data(), text.size(), "%s read and written in %.2f s, %s",
                         size_text(bytes).c_str(), seconds,
-                        1e-9 * static_cast<double>(bytes) / seconds);
+                        rate_text(static_cast<double>(bytes) / seconds).c_str());
     return text.data();
 }
 

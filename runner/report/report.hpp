@@ -91,7 +91,7 @@ struct RunReport {
     const std::vector<std::string>& settings; ///< laid over the job file's text
     const std::vector<std::string>& settled;  ///< PreparedJob's
     const JobPlan& plan;
-    const DatasetInfo& input;
+    const DatasetInfo& input;     ///< of the job, also in a later pass
     std::int64_t input_bytes = 0; ///< of the file
     std::string input_modified;   ///< ISO 8601, UTC
     std::vector<RankReport> ranks;

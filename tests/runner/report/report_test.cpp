@@ -248,14 +248,14 @@ TEST(ReportJson, HasThePassesAndTheStepThatTookLongest) {
 
 TEST(ClosingLine, IsOfBytesAndOfAllPasses) {
     Finished run;
-    EXPECT_EQ(closing_line(run.report), "out.h5: 3.73 GiB read and written in 8.00 s, 0.50 GB/s; "
+    EXPECT_EQ(closing_line(run.report), "out.h5: 3.73 GiB read and written in 8.00 s, 500 MB/s; "
                                         "slowest stage compute, 60 % of the engine's time\n");
     run.report.passes.resize(2);
     run.report.passes[0].bytes_read = 1 << 30;
     run.report.passes[0].bytes_written = 1 << 29;
     run.report.passes[1].bytes_written = 1 << 29;
     EXPECT_TRUE(closing_line(run.report)
-                    .starts_with("out.h5: 2.00 GiB read and written in 8.00 s, 0.27 GB/s;"))
+                    .starts_with("out.h5: 2.00 GiB read and written in 8.00 s, 268 MB/s;"))
         << closing_line(run.report);
 }
 
@@ -313,7 +313,7 @@ TEST(Provenance, SaysWhatMadeTheOutput) {
 
 TEST(Provenance, NamesTheInputThatAnEarlierPassBeganWith) {
     Finished run;
-    const InputOrigin origin{"raw.h5", "/raw", "id"};
+    const InputOrigin origin{.file = "raw.h5", .dataset = "/raw", .identity = "id"};
     run.report.origin = &origin;
     run.report.counts.clear();
     auto all = recorded(run.report);
