@@ -76,9 +76,11 @@ def pytest_report_header():
     return f"seed {programs.seed} ({programs.source}), program {programs.runner}"
 
 
-def share_of(item):
-    marker = item.get_closest_marker("share")
-    return marker.args[0] if marker else 1
+def share_of(cases):
+    """The share that runs of a function's cases: as it is marked, or of a large set more than a half."""
+    marker = next(iter(cases.values())).get_closest_marker("share")
+    large = 6
+    return marker.args[0] if marker else 0.6 if len(cases) >= large else 1
 
 
 def pytest_collection_modifyitems(config, items):
@@ -95,11 +97,10 @@ def pytest_collection_modifyitems(config, items):
     if not named and options.cases != "full":
         functions = {}
         for item in items:
-            if item.get_closest_marker("share"):
+            if item not in out:
                 functions.setdefault((item.path, item.originalname), {})[item.name] = item
         for cases in functions.values():
-            share = share_of(next(iter(cases.values()))) * options.share
-            kept = chosen(programs.seed, cases, share)
+            kept = chosen(programs.seed, cases, share_of(cases) * options.share) if len(cases) > 1 else cases
             out |= {item for name, item in cases.items() if name not in kept}
     if options.backend == "cuda":
         for item in items:
