@@ -267,7 +267,7 @@ std::span<const Verb> verbs() {
         Verb{"inspect", "FILE[:/dataset]", "prints the contents of a file", parse_inspect},
         Verb{"compare", "A:/x B:/y", "compares two datasets", parse_compare},
         Verb{"render", "FILE:/x... OUT.png", "renders images or slices side by side", parse_render},
-        Verb{"convert", "IN OUT", "converts a file to HDF5, .npy, .tif, .png or .sand",
+        Verb{"convert", "IN OUT", "converts a file to another format, chunks or type",
              parse_convert},
         Verb{"verify", "OUT.h5", "checks a finished output against its checksums and its input",
              parse_verify},

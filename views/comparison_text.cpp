@@ -101,7 +101,11 @@ std::string comparison_text(const Comparison& comparison) {
     if (comparison.divided) {
         text += divided_text(request, *comparison.divided);
     }
-    return text + (comparison.differs() ? "beyond" : "within") + " the tolerance " +
+    if (request.tolerance == 0) {
+        return text + "not equal; --tolerance allows absolute differences\n";
+    }
+    return text + "the largest absolute difference is " +
+           (comparison.differs() ? "beyond" : "within") + " the tolerance of " +
            number(request.tolerance) + "\n";
 }
 

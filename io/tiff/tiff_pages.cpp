@@ -36,6 +36,9 @@ std::optional<ElementType> element_type_of(unsigned format, unsigned bits) {
 }
 
 std::string compression_name(std::uint16_t scheme) {
+    if (scheme == COMPRESSION_NONE) {
+        return "uncompressed"; // libtiff says None
+    }
     const TIFFCodec* codec = TIFFFindCODEC(scheme);
     return codec == nullptr ? std::to_string(scheme) : codec->name;
 }
