@@ -44,7 +44,8 @@ from . import _arrays
 from ._arrays import release_memory
 from ._host import type_text
 from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
-from .jobs import Plan, plan, run
+from .job import Job
+from .jobs import Plan, Result, plan, run
 from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
                     rescale, sand, stripes, transpose)
 from .stored import Stored, read
@@ -55,8 +56,8 @@ if TYPE_CHECKING:
     from ._arrays import Options
 
 __version__ = "0.1.0"
-__all__ = ["DeviceError", "Error", "InputError", "JobError", "OutputError", "Plan",
-           "ResourceError", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
+__all__ = ["DeviceError", "Error", "InputError", "Job", "JobError", "OutputError", "Plan",
+           "ResourceError", "Result", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
            "gaussian", "match", "median", "pipeline", "plan", "read", "release_memory", "rescale",
            "run", "sand", "stripes", "transpose"]
 

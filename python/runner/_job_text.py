@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,7 +29,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, str):
         return '"' + "".join(_escaped(c) for c in value) + '"'
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_value(str(k))} = {toml_value(v)}"
+        return "{ " + ", ".join(f"{_key(str(k))} = {toml_value(v)}"
                                 for k, v in value.items() if v is not None) + " }"
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -35,6 +37,10 @@ def toml_value(value: Any) -> str:
         return "[" + ", ".join(toml_value(v) for v in value) + "]"
     raise TypeError(f"{value!r} is a {type(value).__name__}; pass a number, a text, a list or a "
                     "dict of these")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else toml_value(name)
 
 
 def _escaped(c: str) -> str:
@@ -45,9 +51,33 @@ def _escaped(c: str) -> str:
 
 def table(name: str, values: Mapping[str, Any]) -> str:
     """A table of TOML; without the values that are None."""
-    lines = [f"{toml_value(key)} = {toml_value(value)}"
+    lines = [f"{_key(key)} = {toml_value(value)}"
              for key, value in values.items() if value is not None]
     return "\n".join([f"[{name}]", *lines, ""])
+
+
+def text_of_tables(job: Mapping[str, Any]) -> str:
+    """A job file of the tables and keys of a dict, as TOML names them. A text or path for `input` or
+    `output` is its file."""
+    tables = {name: value if name not in ("input", "output") or _is_table(value) else {"file": os.fspath(value)}
+              for name, value in job.items()}
+    keys = [f"{_key(name)} = {toml_value(value)}" for name, value in tables.items()
+            if value is not None and not _is_table(value) and not _is_tables(value)]
+    parts = ["\n".join([*keys, ""])]
+    for name, value in tables.items():
+        if _is_table(value):
+            parts.append(table(name, value))
+        elif _is_tables(value):
+            parts += [table(f"[{name}]", each) for each in value]
+    return "\n".join(parts)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(map(_is_table, value))
 
 
 def job_text(kind: str | None, parameters: Any, run: Mapping[str, Any], dtype: str | None,

@@ -1,6 +1,8 @@
-"""Job files: planned and run by the program that the package contains, in a process of its own."""
+"""Jobs: planned and run by the program that the package contains, in a process of its own."""
 from __future__ import annotations
 
+import contextlib
+import html
 import json
 import os
 import pathlib
@@ -8,13 +10,16 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Union
 
-from ._job_text import toml_value
+from ._job_text import text_of_tables, toml_value
 from .errors import Stopped, make
 
-_PROGRESS = re.compile(r"(\d+(?:\.\d+)?) %")
+JobSource = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+Progress = Union[bool, Callable[[float], None], None]
+
+_PROGRESS = re.compile(r"  (\d+\.\d) %(?:  |$)")  # the last line of a run has another percentage
 _MESSAGE = re.compile(r"^runner: error: (?P<what>.*?)(?: \((?P<where>[^()]*)\))?"
                       r"(?:: (?P<why>.*?))?(?:\. (?P<hint>[A-Z].*))?$", re.DOTALL)
 
@@ -28,6 +33,33 @@ def program() -> str:
 def _settings(values: Mapping[str, Any] | None) -> list[str]:
     return [part for key, value in (values or {}).items()
             for part in ("--set", f"{key}={toml_value(value)}")]
+
+
+@contextlib.contextmanager
+def _job_file(job: JobSource) -> Iterator[str]:
+    """The path of a job file; of a dict, of a file that is removed at the end."""
+    if not isinstance(job, Mapping):
+        yield os.fspath(job)
+        return
+    output = job.get("output")
+    file = output.get("file") if isinstance(output, Mapping) else output
+    with tempfile.TemporaryDirectory(prefix="runner-") as folder:
+        # The job is named after its file.
+        name = pathlib.Path(file).stem if file else "job"
+        path = pathlib.Path(folder) / f"{name}.toml"
+        path.write_text(text_of_tables(job), encoding="utf-8")
+        yield str(path)
+
+
+@contextlib.contextmanager
+def _progress(progress: Progress) -> Iterator[Callable[[float], None] | None]:
+    """What is called with the part that is done; of True, a bar by tqdm."""
+    if progress is None or progress is False or callable(progress):
+        yield progress if callable(progress) else None
+        return
+    from tqdm.auto import tqdm
+    with tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}") as bar:
+        yield lambda part: bar.update(100 * part - bar.n)
 
 
 def fail(code: int, text: str) -> None:
@@ -63,6 +95,9 @@ class Plan:
         """The plan for a person, as ``runner plan`` prints it."""
         return self._text
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>"
+
     def dict(self) -> dict[str, Any]:
         """The plan as ``runner plan --json`` prints it."""
         return dict(self._values)
@@ -72,14 +107,44 @@ class Plan:
         return max(int(each["memory_per_rank"][name]) for each in passes)
 
 
-def plan(job: str | os.PathLike[str], *, ranks: int = 1, device_memory: str | None = None,
+class Result(dict):  # type: ignore[type-arg]
+    """The report of a run, a dict (docs/report.md); empty if the output was complete already."""
+
+    @property
+    def output(self) -> str:
+        """The file of the output."""
+        return str(self["output"]["file"])
+
+    @property
+    def dataset(self) -> str:
+        """The dataset of the output in its file."""
+        return str(self["output"]["dataset"])
+
+    @property
+    def seconds(self) -> float:
+        """Seconds from the start of the program to the finished output."""
+        return float(self["wall_seconds"])
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>The output was complete already.</p>"
+        rows = [(end, f"{self[end]['file']}:{self[end]['dataset']}, {self[end]['type']} {self[end]['shape']}")
+                for end in ("input", "output")]
+        rows += [("time", f"{self.seconds:.3g} s"), ("verdict", self["verdict"])]
+        rows += [("warning", each) for each in self["warnings"]]
+        cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+                        for name, value in rows)
+        return f"<table>{cells}</table>"
+
+
+def plan(job: JobSource, *, ranks: int = 1, device_memory: str | None = None,
          host_memory: str | None = None, backend: str | None = None,
          set: Mapping[str, Any] | None = None) -> Plan:  # noqa: A002
-    """Checks a job file and plans its run.
+    """Checks a job and plans its run.
 
     Parameters
     ----------
-    job : path of the job file
+    job : path of the job file, or its tables as a dict
     ranks : how many ranks would run it
     device_memory, host_memory : what is free for a rank, as "8GiB"
     set : settings over the job file, as ``{"run.lanes": 2}``
@@ -88,49 +153,52 @@ def plan(job: str | os.PathLike[str], *, ranks: int = 1, device_memory: str | No
     ------
     JobError, InputError
     """
-    command = [program(), "plan", os.fspath(job), "-n", str(ranks), *_settings(set)]
-    for name, value in (("--device-memory", device_memory), ("--host-memory", host_memory),
-                        ("--backend", backend)):
-        command += [name, value] if value is not None else []
     texts = []
-    for form in ([], ["--json"]):
-        done = subprocess.run(command + form, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            fail(done.returncode, done.stderr)
-        texts.append(done.stdout)
+    with _job_file(job) as path:
+        command = [program(), "plan", path, "-n", str(ranks), *_settings(set)]
+        for name, value in (("--device-memory", device_memory), ("--host-memory", host_memory),
+                            ("--backend", backend)):
+            command += [name, value] if value is not None else []
+        for form in ([], ["--json"]):
+            done = subprocess.run(command + form, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                fail(done.returncode, done.stderr)
+            texts.append(done.stdout)
     return Plan(json.loads(texts[1]), texts[0])
 
 
-def run(job: str | os.PathLike[str], *, backend: str | None = None,
+def run(job: JobSource, *, backend: str | None = None,
         set: Mapping[str, Any] | None = None,  # noqa: A002
-        progress: Callable[[float], None] | None = None) -> dict[str, Any]:
-    """Runs a job file on one rank, in a process of its own, and returns its report.
+        progress: Progress = None) -> Result:
+    """Runs a job on one rank, in a process of its own, and returns its report.
 
     A job whose output is complete already does nothing and returns an empty report. Ctrl-C stops
     the job; the same call resumes it. For several ranks run ``runner -n 4 JOB.toml``, or mpirun.
 
     Parameters
     ----------
-    job : path of the job file
+    job : path of the job file, or its tables as a dict
     set : settings over the job file, as ``{"run.lanes": 2}``
-    progress : called with the part that is done, 0 to 1, now and then
+    progress : called with the part that is done, 0 to 1, now and then; True: a bar, which takes
+        the package tqdm
 
     Raises
     ------
     JobError, InputError, OutputError, DeviceError, ResourceError, Stopped
     """
-    with tempfile.TemporaryDirectory(prefix="runner-") as folder:
+    with (_job_file(job) as path, _progress(progress) as follow,
+          tempfile.TemporaryDirectory(prefix="runner-") as folder):
         report = os.path.join(folder, "report.json")
-        command = [program(), "run", os.fspath(job), "--report", report, *_settings(set)]
+        command = [program(), "run", path, "--report", report, *_settings(set)]
         command += ["--backend", backend] if backend is not None else []
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, start_new_session=True) as process:
-            errors = _follow(process, progress)
+            errors = _follow(process, follow)
         if process.returncode == Stopped.code:
             raise Stopped("the job was stopped; the same call resumes it")
         if process.returncode != 0:
             fail(process.returncode, errors)
-        return json.loads(pathlib.Path(report).read_text()) if os.path.exists(report) else {}
+        return Result(json.loads(pathlib.Path(report).read_text()) if os.path.exists(report) else {})
 
 
 def _follow(process: subprocess.Popen[str], progress: Callable[[float], None] | None) -> str:

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import h5py
 import numpy as np
@@ -50,6 +51,73 @@ def test_run(job):
         assert made["x"][...].tobytes() == runner.convolve(
             x, [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]).tobytes()
     assert runner.run(job) == {}  # complete already
+
+
+TABLES = {"kind": "convolve", "input": {"file": "in.h5", "dataset": "/x"}, "output": "out.h5",
+          "run": {"backend": "cpu", "chunk_rows": 5},
+          "convolve": {"row_taps": np.array([0.25, 0.5, 0.25]), "column_taps": (0.25, 0.5, 0.25)}}
+
+
+def test_a_job_from_values_is_that_of_its_file(job, tmp_path):
+    runner.run(job)
+    with h5py.File("out.h5") as file:
+        wanted = file["x"][...].tobytes()
+    made = runner.Job(**TABLES)
+    made.save("saved.toml")
+    for source, name in ((TABLES, "out"), (made, "out"), (runner.Job("saved.toml"), "saved"), (runner.Job(TABLES), "out")):
+        (tmp_path / "out.h5").unlink()
+        result = source.run() if isinstance(source, runner.Job) else runner.run(source)
+        with h5py.File("out.h5") as file:
+            assert file["x"][...].tobytes() == wanted
+        assert result.output == "out.h5" and result.dataset == "/x" and result.seconds > 0
+        assert result["job"]["name"] == name
+    assert runner.plan(TABLES).dict()["chunk_rows"] == made.plan().dict()["chunk_rows"] == 5
+    assert runner.Job(**TABLES).run() == {}
+
+
+def test_steps_and_awkward_names(job, tmp_path):
+    name = 'a "b" <i>.h5'
+    steps = [dict(kind="bin", factors=[2, 2]), dict(kind="rescale", **{"from": [0, 1]}, dtype="uint8")]
+    result = runner.Job(input=dict(file="in.h5", dataset="/x"), output=tmp_path / name, step=steps,
+                        run=None).run(set={"run.backend": "cpu"})
+    with h5py.File("in.h5") as source, h5py.File(name) as made:
+        assert made["x"][...].tobytes() == runner.pipeline(source["x"][...], steps).tobytes()
+    page = result._repr_html_()
+    assert "&lt;i&gt;.h5" in page and "<i>" not in page and "uint8" in page
+    assert "complete already" in runner.Result()._repr_html_()
+    assert "<pre>" in runner.Job(TABLES)._repr_html_() and "<pre>" in runner.plan(TABLES)._repr_html_()
+    with pytest.raises(TypeError, match="pass a job file"):
+        runner.Job()
+    with pytest.raises(runner.JobError, match="medain"):
+        runner.Job(kind="medain", input="in.h5", output="x.h5").plan()
+
+
+def test_progress(job, monkeypatch):
+    parts = []
+    runner.run(job, progress=parts.append)
+    assert parts and parts == sorted(parts) and parts[-1] == 1
+
+    class Bar:
+        n = 0
+        shown = []
+
+        def __init__(self, total, **_):
+            assert total == 100
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def update(self, more):
+            self.n += more
+            Bar.shown.append(self.n)
+
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    runner.run(job, set={"output.overwrite": True, "run.chunk_rows": 3}, progress=True)
+    assert Bar.shown[-1] == pytest.approx(100)
 
 
 def test_errors(job):
