@@ -59,7 +59,8 @@ def table(name: str, values: Mapping[str, Any]) -> str:
 def text_of_tables(job: Mapping[str, Any]) -> str:
     """A job file of the tables and keys of a dict, as TOML names them. A text or path for `input` or
     `output` is its file."""
-    tables = {name: value if name not in ("input", "output") or _is_table(value) else {"file": os.fspath(value)}
+    tables: dict[str, Any] = {
+        name: value if name not in ("input", "output") or _is_table(value) else {"file": os.fspath(value)}
               for name, value in job.items()}
     keys = [f"{_key(name)} = {toml_value(value)}" for name, value in tables.items()
             if value is not None and not _is_table(value) and not _is_tables(value)]
