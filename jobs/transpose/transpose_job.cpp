@@ -110,18 +110,23 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
         shape.output = input;
         shape.output.shape.assign(permuted.end() - static_cast<std::ptrdiff_t>(axes),
                                   permuted.end());
-        return std::make_unique<TransposeJob>(std::move(shape), given.invalid);
+        // Samples of colour that stay behind each pixel are still its colour.
+        const bool keeps_last = keys().permutation.back() + 1 == static_cast<std::int64_t>(axes);
+        const TransposeJob::Input known{input.shape.size(), given.invalid};
+        return std::make_unique<TransposeJob>(std::move(shape), known,
+                                              keeps_last ? given.channels.value_or(1) : 1);
     }
 };
 
 } // namespace
 
 std::vector<Likeness> TransposeJob::likeness() const {
-    const std::size_t axes = shape_.output.shape.size();
-    const std::size_t added = shape_.permutation.size() - axes; // leading axes of 1
+    const std::size_t made = shape_.output.shape.size();
+    const auto added = static_cast<std::int64_t>(shape_.permutation.size() - input_.axes);
     Likeness like{Likeness::Values::same, {}, shape_.output.shape};
-    for (std::size_t axis = added; axis < shape_.permutation.size(); ++axis) {
-        like.axes.push_back({shape_.permutation.at(axis) - static_cast<std::int64_t>(added), 1});
+    for (std::size_t to = shape_.permutation.size() - made; to < shape_.permutation.size(); ++to) {
+        const std::int64_t from = shape_.permutation.at(to) - added;
+        like.axes.push_back({std::max<std::int64_t>(from, -1), 1}); // below 0: it is a new one
     }
     return {like};
 }

@@ -4,6 +4,7 @@
 #include "jobs/kind.hpp"
 #include "jobs/permute_job.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,19 +15,27 @@ namespace runner {
 /// Another order of axes; docs/transpose.md says what it makes.
 class TransposeJob : public PermuteJob {
   public:
-    /// `invalid`: elements of the input that are, and stay so.
-    explicit TransposeJob(PermuteShape shape, std::optional<double> invalid = std::nullopt)
-        : shape_(std::move(shape)), invalid_(invalid) {}
+    /// What is known of the input beside its elements.
+    struct Input {
+        std::size_t axes = 3;               ///< up to 3; `shape.input` has leading ones of 1 before
+        std::optional<double> invalid = {}; ///< elements that are, and stay so
+    };
+
+    /// `channels`: of the images that it makes.
+    TransposeJob(PermuteShape shape, const Input& input, int channels)
+        : shape_(std::move(shape)), input_(input), channels_(channels) {}
 
     PermuteShape shape() const override { return shape_; }
     std::string computation() const override { return "transpose 1"; }
     std::vector<Likeness> likeness() const override;
-    std::optional<double> invalid() const override { return invalid_; }
+    std::optional<double> invalid() const override { return input_.invalid; }
+    int channels() const override { return channels_; }
     void run(Queue& queue, const Extents& box, const std::byte* in, std::byte* out) const override;
 
   private:
     PermuteShape shape_;
-    std::optional<double> invalid_;
+    Input input_;
+    int channels_;
 };
 
 /// The keys of [transpose].

@@ -192,3 +192,23 @@ def test_pictures():
     with h5py.File("back.h5") as file:
         assert (file["image"][...] == array).all()
         assert file["image"].attrs["interpretation"] == "rgb-image"
+
+
+def test_steps_behind_a_transposition():
+    """Samples that stay behind their pixels are colour for the next step, and in the output."""
+    array = samples((20, 30, 3), "uint8")
+    store(array, interpretation="rgb-image")
+    text = JOB.format(row=ROW_TAPS, column=COLUMN_TAPS).replace('kind = "convolve"\n', "")
+    text = text.replace("[convolve]", '[[step]]\nkind = "transpose"\npermutation = [1, 0, 2]\n[[step]]\nkind = "convolve"')
+    pathlib.Path("steps.toml").write_text(text)
+    call("steps.toml", "--quiet")
+    result, attributes = made()
+    assert (result == wanted(array.transpose(1, 0, 2), "reflect")).all()
+    assert attributes["interpretation"] == "rgb-image"
+    # Brought to the front, they are an axis as any other.
+    pathlib.Path("steps.toml").write_text(text.replace("[1, 0, 2]", "[2, 0, 1]"))
+    call("steps.toml", "--quiet")
+    result, attributes = made()
+    assert result.shape == (3, 20, 30) and attributes["interpretation"] == "image"
+    right = wanted(array, "reflect").transpose(2, 0, 1)
+    assert (result == right).all()

@@ -356,3 +356,17 @@ def test_a_file_whose_attributes_are_damaged():
     with h5py.File("out.h5") as file:
         assert "units" not in file["entry/scan/data"].attrs
     call("verify", "out.h5")
+
+
+def test_axes_of_a_transposition_of_an_image():
+    """Three axes named of an image of two: the first is a new one."""
+    with h5py.File("in.h5", "w") as file:
+        group = file.create_group("entry/scan")
+        group.attrs.update({"NX_class": "NXdata", "signal": "data", "axes": ["y", "x"]})
+        group["data"], group["y"], group["x"] = volume()[0], Y, X
+    run("transpose", "permutation = [2, 0, 1]\n")
+    with h5py.File("out.h5") as file:
+        assert np.array_equal(file["entry/scan/data"][()], volume()[0].T[:, None])
+        names = list(file["entry/scan"].attrs["axes"])
+        assert names == ["x", ".", "y"], names
+        assert np.array_equal(file["entry/scan/x"][()], X) and np.array_equal(file["entry/scan/y"][()], Y)
