@@ -260,9 +260,20 @@ std::string steps_text(const std::vector<JobPass>& passes, std::size_t index) {
                 (pass.end.empty() ? "" : ", which ends before " + pass.end) + "\n";
     }
     for (const StepFacts& step : pass.steps) {
-        text += "  " + step.label + ": " + step_text(step) + "\n";
+        text += "  " + step.label + ": " + step_text(step) + "\n    " + work_text(step.axes) + "\n";
     }
     return printable_lines(text);
+}
+
+/// What a job of one kind does along each axis of its input; nothing of a pipeline, whose steps say
+/// so themselves.
+std::vector<AxisWork> work_of_one_kind(const PreparedJob& prepared, const JobPass& pass) {
+    return pass.steps.empty() ? work_of(*prepared.job, prepared.input.array, prepared.input.axes)
+                              : std::vector<AxisWork>();
+}
+
+std::string axes_text(const std::vector<AxisWork>& axes) {
+    return axes.empty() ? "" : "  " + printable(work_text(axes)) + "\n";
 }
 
 } // namespace
@@ -286,9 +297,10 @@ PlanReport plan_report(const PlanCommand& command) {
         const ReadingCost cost = cost_of(prepared, *plan);
         const std::vector<std::string> advice = advice_on(prepared, *plan, cost);
         const std::optional<LinkTime> link = link_time(*plan);
-        planned.push_back(
-            {plan, disk, ends_of(prepared), passes[i].steps, passes[i].end, cost, advice, link});
-        report.text += steps_text(passes, i) + ends_text(prepared) +
+        const std::vector<AxisWork> axes = work_of_one_kind(prepared, passes[i]);
+        planned.push_back({plan, disk, ends_of(prepared), passes[i].steps, axes, passes[i].end,
+                           cost, advice, link});
+        report.text += steps_text(passes, i) + ends_text(prepared) + axes_text(axes) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
                        reading_text(cost, advice) + link_text(link, plan->rank_count()) +
                        disk_text(disk);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jobs/job.hpp"
 
+#include "base/format.hpp"
+#include "jobs/axis_work.hpp"
+
 #include <algorithm>
 
 namespace runner {
@@ -13,6 +16,19 @@ std::int64_t multiples(std::uint64_t first, std::uint64_t last, std::int64_t eve
 }
 
 } // namespace
+
+std::vector<std::string> Job::axis_work(std::size_t axes) const {
+    const Locality mixed = mixing().value_or(Locality{});
+    WorkAlongFrame frame;
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+        if (mixed.block.at(i) > 1) {
+            frame.at(i) = fmt::format("binned by {}", mixed.block.at(i));
+        } else if (mixed.reach.at(i) > 0) {
+            frame.at(i) = "filtered";
+        }
+    }
+    return work_along(frame, axes, channels());
+}
 
 std::int64_t Snapshots::count() const {
     const bool last_is_one =

@@ -116,6 +116,10 @@ class Job {
     /// part makes as the whole does; nothing where distances do not say it.
     virtual std::optional<Locality> mixing() const { return locality(); }
 
+    /// What it does along each of the so many axes of its input, for people (jobs/axis_work.hpp).
+    /// As mixing() says it: "filtered", "binned by 2" or each_by_itself.
+    virtual std::vector<std::string> axis_work(std::size_t axes) const;
+
     /// What is counted in the whole output and known beforehand, for the report.
     virtual std::vector<JobCount> known_counts() const { return {}; }
 

@@ -26,6 +26,7 @@ class CorrectJob : public StreamJob {
         return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
     }
     std::optional<Locality> locality() const override { return Locality{}; }
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     int channels() const override { return channels_; }
     std::optional<double> invalid() const override;
     std::vector<std::string> notes() const override;

@@ -2,6 +2,7 @@
 #include "jobs/fill/fill_job.hpp"
 
 #include "base/error.hpp"
+#include "jobs/axis_work.hpp"
 #include "jobs/counted_rows.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
@@ -157,6 +158,14 @@ FillJob::FillJob(const Fill& fill, const std::vector<std::int64_t>& shape) : fil
     shape_.halo = fill_.takes_layers() ? fill_.reach[0] * image : fill_.reach[1] * line;
     shape_.made.layer = fill_.takes_layers() ? image : line;
     shape_.made.each = shape_.made.layer;
+}
+
+std::vector<std::string> FillJob::axis_work(std::size_t axes) const {
+    WorkAlongFrame frame;
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+        frame.at(i) = fill_.reach.at(i) > 0 ? "gaps filled" : "";
+    }
+    return work_along(frame, axes, fill_.channels);
 }
 
 std::optional<double> FillJob::invalid() const {

@@ -27,6 +27,7 @@ class FillJob : public StreamJob {
     std::optional<Locality> locality() const override {
         return Locality{.reach = {fill_.reach[0], fill_.reach[1], fill_.reach[2]}};
     }
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     std::optional<double> invalid() const override;
     int channels() const override { return fill_.channels; }
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/writers/output_fields.hpp"
+#include "jobs/axis_work.hpp"
 #include "kernels/match/match.hpp"
 
 #include <algorithm>
@@ -106,6 +107,15 @@ MatchJob::MatchJob(Volume volume, const Match& match) : volume_(std::move(volume
     shape_.wanted_rows = wanted_layers * match_.step * volume_.shape[1];
     shape_.enough_rows = enough_layers * match_.step * volume_.shape[1];
     shape_.rows_between = shape_.enough_rows;
+}
+
+std::vector<std::string> MatchJob::axis_work(std::size_t axes) const {
+    const std::array<std::int64_t, 3> reach = match_mixing(match_).reach;
+    WorkAlongFrame frame;
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+        frame.at(i) = reach.at(i) > 0 ? "searched" : "";
+    }
+    return work_along(frame, axes, channels());
 }
 
 std::vector<Attribute> MatchJob::attributes() const {

@@ -28,6 +28,7 @@ class MatchJob : public StreamJob {
         return {{Likeness::Values::foreign, axes, shape_.fields.front().array.shape}};
     }
     std::optional<Locality> mixing() const override { return match_mixing(match_); }
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     bool checks_rows() const override { return volume_.type == ElementType::float32; }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;

@@ -74,7 +74,7 @@ std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps
         pass.push_back(steps[i]);
         const auto* stream = dynamic_cast<const StreamJob*>(&job);
         passes.back().steps.push_back({steps[i].label, steps[i].input, job.output(),
-                                       stream == nullptr ? 0 : stream->shape().halo});
+                                       stream == nullptr ? 0 : stream->shape().halo, steps[i].job});
     }
     return passes;
 }

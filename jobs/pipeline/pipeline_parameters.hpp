@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "jobs/axis_work.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/pipeline/pipeline_job.hpp"
 
@@ -32,7 +33,9 @@ struct StepFacts {
     std::string label;
     ArrayInfo input;
     ArrayInfo output;
-    std::int64_t halo = 0; ///< rows of its input
+    std::int64_t halo = 0;               ///< rows of its input
+    std::shared_ptr<const Job> job = {}; ///< its own
+    std::vector<AxisWork> axes = {};     ///< what it does along each axis of its input
 };
 
 /// Steps that one run passes the data through, and why no more.

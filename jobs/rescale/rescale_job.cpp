@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "jobs/axis_work.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/rescale/rescale_survey.hpp"
@@ -199,6 +200,11 @@ RescaleJob::RescaleJob(const JobInput& input, ElementType out_type, const FromRa
 
 std::vector<Attribute> RescaleJob::attributes() const {
     return {{"from_low", rescale_.from_low}, {"from_high", rescale_.from_high}};
+}
+
+std::vector<std::string> RescaleJob::axis_work(std::size_t axes) const {
+    const bool is_given = std::holds_alternative<std::array<double, 2>>(from_);
+    return std::vector<std::string>(axes, is_given ? each_by_itself : "by the range of all");
 }
 
 std::optional<double> RescaleJob::invalid() const {

@@ -37,6 +37,7 @@ class RescaleJob : public StreamJob {
         return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
     }
     std::optional<Locality> locality() const override { return Locality{}; }
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     std::vector<Attribute> attributes() const override;
     int channels() const override { return channels_; }
     std::optional<double> invalid() const override;

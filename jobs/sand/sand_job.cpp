@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "jobs/axis_work.hpp"
 
 #include <utility>
 #include <variant>
@@ -60,6 +61,10 @@ std::vector<Likeness> SandJob::likeness() const {
     return {{Likeness::Values::coded,
              {{-1, 1}, {input_axes_ - 2, 1}, {input_axes_ - 1, 1}},
              {snapshots_.count(), sand_.rows, sand_.columns}}};
+}
+
+std::vector<std::string> SandJob::axis_work(std::size_t axes) const {
+    return work_along({fmt::format("only index {}", input_frame_), "evolves", "evolves"}, axes, 1);
 }
 
 std::int64_t SandJob::table_bytes(Backend backend) const {

@@ -33,6 +33,7 @@ class SandJob : public EvolveJob {
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
     std::vector<Likeness> likeness() const override;
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     std::int64_t table_bytes(Backend backend) const override;
     void make_tables(Queue& queue, std::byte* tables) const override;
     void pack(Queue& queue, std::int64_t rows, const std::byte* in, std::byte* state,

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "jobs/axis_work.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 
@@ -126,6 +127,10 @@ StripesJob::StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& 
 
 std::int64_t StripesJob::frames(const RowBlock& block) const {
     return block.frames * ceil_divide(std::max(block.in_rows, block.out_rows), stripes_.rows);
+}
+
+std::vector<std::string> StripesJob::axis_work(std::size_t axes) const {
+    return work_along({"", "taken as angles", "cleaned of stripes"}, axes, channels());
 }
 
 std::int64_t StripesJob::scratch_bytes(Backend /*backend*/, const RowBlock& block) const {

@@ -30,6 +30,7 @@ class StripesJob : public StreamJob {
         return Locality{
             .reach = {0, stripes_.rows, is_near ? stripes_.size / 2 : stripes_.columns}};
     }
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "jobs/axis_work.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
@@ -129,6 +130,20 @@ std::vector<Likeness> TransposeJob::likeness() const {
         like.axes.push_back({std::max<std::int64_t>(from, -1), 1}); // below 0: it is a new one
     }
     return {like};
+}
+
+std::vector<std::string> TransposeJob::axis_work(std::size_t axes) const {
+    const std::size_t added = shape_.permutation.size() - axes; // leading axes of 1
+    const std::size_t added_to_output = shape_.permutation.size() - shape_.output.shape.size();
+    std::vector<std::string> work(axes);
+    for (std::size_t to = 0; to < shape_.permutation.size(); ++to) {
+        const auto from = static_cast<std::size_t>(shape_.permutation.at(to));
+        if (from >= added) {
+            work[from - added] =
+                from == to ? "stays" : fmt::format("becomes axis {}", to - added_to_output);
+        }
+    }
+    return work;
 }
 
 void TransposeJob::run(Queue& queue, const Extents& box, const std::byte* in,

@@ -30,6 +30,7 @@ class TransposeJob : public PermuteJob {
     std::vector<Likeness> likeness() const override;
     std::optional<double> invalid() const override { return input_.invalid; }
     int channels() const override { return channels_; }
+    std::vector<std::string> axis_work(std::size_t axes) const override;
     void run(Queue& queue, const Extents& box, const std::byte* in, std::byte* out) const override;
 
   private:

@@ -81,6 +81,20 @@ void tell_kept(std::vector<JobPass>& passes) {
     }
 }
 
+/// Says of each step what it does along the axes of its input. Returns the axes of each pass'
+/// input.
+std::vector<Axes> follow_axes(Axes axes, std::vector<PipelinePass>& passes) {
+    std::vector<Axes> inputs;
+    for (PipelinePass& pass : passes) {
+        inputs.push_back(axes);
+        for (StepFacts& step : pass.steps) {
+            step.axes = work_of(*step.job, step.input, axes);
+            axes = axes_after(*step.job, std::move(axes));
+        }
+    }
+    return inputs;
+}
+
 } // namespace
 
 std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
@@ -89,7 +103,8 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
     }
     const PreparedJob prepared = prepare_input(file, files);
     const JobInput input = job_input(prepared, files);
-    const std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type);
+    std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type);
+    const std::vector<Axes> axes = follow_axes(prepared.input.axes, passes);
     if (passes.size() == 1) {
         return {{file, {}, prepared.input, passes.front().steps, ""}};
     }
@@ -105,6 +120,7 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
             pass.input = {};
             pass.input.array = passes[i].steps.front().input;
             pass.input.channels = passes[i].channels;
+            pass.input.axes = axes[i];
             pass.input.invalid_value = passes[i].invalid;
             pass.input.storage = "contiguous";
         }

@@ -78,6 +78,14 @@ Json end_json(const PlannedEnd& end) {
     return json;
 }
 
+Json axes_json(const std::vector<AxisWork>& axes) {
+    Json json = Json::array();
+    for (const AxisWork& each : axes) {
+        json.push_back({{"axis", each.axis}, {"work", each.work}});
+    }
+    return json;
+}
+
 Json pass_json(const PlannedPass& pass) {
     Json json = value_of(*pass.plan);
     json["input"] = end_json(pass.ends.from);
@@ -92,7 +100,11 @@ Json pass_json(const PlannedPass& pass) {
         json["steps"].push_back({{"step", step.label},
                                  {"input", array_json(step.input)},
                                  {"output", array_json(step.output)},
-                                 {"halo_rows", step.halo}});
+                                 {"halo_rows", step.halo},
+                                 {"axes", axes_json(step.axes)}});
+    }
+    if (!pass.axes.empty()) {
+        json["axes"] = axes_json(pass.axes);
     }
     json["reading"] = {{"way", pass.reading.way},
                        {"wanted_bytes", pass.reading.wanted},

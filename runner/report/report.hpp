@@ -157,6 +157,7 @@ struct PlannedPass {
     DiskSpace disk;
     PlannedEnds ends;
     std::vector<StepFacts> steps = {};    ///< of a pipeline
+    std::vector<AxisWork> axes = {};      ///< of a job of one kind: StepFacts::axes
     std::string end = {};                 ///< why no more steps are in it
     ReadingCost reading = {};             ///< of its input
     std::vector<std::string> advice = {}; ///< what would make reading cheaper
