@@ -42,7 +42,7 @@ AttributeList sand_attributes(const JobInput& input) {
     return is_output ? attributes : AttributeList{};
 }
 
-void check_input(const ArrayInfo& input) {
+void check_input(const ArrayInfo& input, int channels) {
     const std::size_t axes = input.shape.size();
     const char* const choose = "Choose a dataset of rows × columns, or of frames of them";
     if (axes != 2 && axes != 3) {
@@ -50,6 +50,12 @@ void check_input(const ArrayInfo& input) {
                                       "its shape is " + shape_text(input.shape), choose});
     }
     refuse_empty(input.shape);
+    if (channels > 1) {
+        throw Error(ExitCode::input, {"sand does not take colour", "input.dataset",
+                                      "the last axis of " + shape_text(input.shape) +
+                                          " has the samples of colour pixels",
+                                      "Take one of them: input.select = { s = 0 }"});
+    }
     if (input.type != ElementType::uint8) {
         throw Error(ExitCode::input, {"sand does not take this element type", "input.dataset",
                                       "it is " + std::string(name_of(input.type)),
@@ -168,7 +174,7 @@ class SandParameters : public ListedParameters<SandKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
-        check_input(input.array);
+        check_input(input.array, input.channels.value_or(1));
         if (output_type.value_or(ElementType::uint8) != ElementType::uint8) {
             throw Error(ExitCode::usage,
                         {"sand does not make this element type", "output.dtype",

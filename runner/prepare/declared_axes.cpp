@@ -144,6 +144,14 @@ void take(const AxisSelection& one, std::size_t axis, const DatasetInfo& info,
     const Indices taken = indices_of(*range, extent, place);
     part.first[axis] = taken.first;
     part.count[axis] = (taken.last - taken.first - 1) / range->step + 1;
+    if (info.channels.value_or(1) > 1 && axis + 1 == info.array.shape.size() &&
+        part.count[axis] != extent) {
+        refuse("cannot take a part of the samples", place.key,
+               fmt::format("the last axis of {} has the {} samples of a colour pixel, of which "
+                           "some are no colour",
+                           place.where, extent),
+               "Take one by its number, as 0, or all");
+    }
     if (part.count[axis] == 1 || range->step == 1) {
         return;
     }

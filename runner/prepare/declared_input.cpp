@@ -225,22 +225,36 @@ std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput
 
 } // namespace
 
-void declare_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input) {
-    const std::string shape = shape_text(input.array.shape);
-    if (job.input.colour) {
-        if (*job.input.colour && !may_be_colour(input.array.shape)) {
-            throw Error(ExitCode::usage, {"the input is not colour", "input.colour",
-                                          "its shape is " + shape +
-                                              ", and colour has a last axis of 3 or 4 behind "
-                                              "at least two others",
-                                          "Write false, or leave it out"});
-        }
-        input.channels = *job.input.colour ? static_cast<int>(input.array.shape.back()) : 1;
-    } else if (!input.channels && may_be_colour(whole.shape) && may_be_colour(input.array.shape) &&
-               !job.parameters->takes_elements_alone()) {
+void declare_colour(const JobFile& job, DatasetInfo& whole) {
+    if (!job.input.colour) {
+        return;
+    }
+    if (*job.input.colour && !may_be_colour(whole.array.shape)) {
+        throw Error(ExitCode::usage,
+                    {"the input is not colour", "input.colour",
+                     "its shape is " + shape_text(whole.array.shape) +
+                         ", and colour has a last axis of 3 or 4 behind at least two others",
+                     "Write false, or leave it out"});
+    }
+    whole.channels = *job.input.colour ? static_cast<int>(whole.array.shape.back()) : 1;
+}
+
+void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (job.parameters->takes_elements_alone()) {
+        return;
+    }
+    if (input.channels.value_or(1) > 1 && shape.size() < 3) {
+        throw Error(ExitCode::usage,
+                    {"the part of the input is no image", "input.select",
+                     "its shape is " + shape_text(shape) + ", and the last axis is the " +
+                         std::to_string(*input.channels) + " samples of a colour pixel",
+                     "Write a range in place of an index, as \"5:6\", which keeps the axis"});
+    }
+    if (!input.channels && may_be_colour(whole.shape) && may_be_colour(shape)) {
         input.notes.push_back(format_error(
             {"the last axis may be colour", file_and_dataset(job.input.file, job.input.dataset),
-             "its shape is " + shape +
+             "its shape is " + shape_text(shape) +
                  " and the file does not say; it is taken as an axis of the image",
              "Write input.colour = true if it is colour, else input.colour = false"}));
     }

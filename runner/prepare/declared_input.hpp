@@ -15,10 +15,14 @@
 
 namespace runner {
 
-/// Takes the last axis of a job's `input` as input.colour says. Where neither that nor the file
-/// says anything and it may be colour, `input` gets a note. `whole`: the dataset, of which the
-/// input may be a part. @throws Error (usage) where the input cannot be colour.
-void declare_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input);
+/// Takes the last axis of a job's dataset as input.colour says. @throws Error (usage) where it
+/// cannot be colour.
+void declare_colour(const JobFile& job, DatasetInfo& whole);
+
+/// Checks what the job takes of the dataset `whole`. Where nothing says whether its last axis is
+/// colour, and it may be, `input` gets a note. @throws Error (usage) where it is colour without
+/// rows and columns, which a kind that heeds neighbours would take the samples for.
+void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input);
 
 /// Sets which elements of a job's `input` are invalid, as input.invalid says; returns the mask that
 /// marks them, or null. `input`: the `part` of the dataset of `layout`. Where the file says so and

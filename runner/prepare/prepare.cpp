@@ -183,6 +183,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
     if (!prepared.place.origin) {
         prepared.input.axes = declared_axes(file.input.axes, prepared.input, prepared.layout.roles,
                                             file_and_dataset(file.input.file, file.input.dataset));
+        declare_colour(file, prepared.input); // before the part, whose rows depend on it
     }
     InputFrames frames = part_of_input(file.input, prepared.input, prepared.layout.roles, marking);
     prepared.part = std::move(frames.part);
@@ -193,7 +194,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
     }
     if (!prepared.place.origin) { // a later pass reads what the run has made, with its marks
         if (!prepared.input_is_missing || file.input.colour) {
-            declare_colour(file, prepared.layout.info.array, prepared.input);
+            check_colour(file, prepared.layout.info.array, prepared.input);
         }
         prepared.mask =
             declare_invalid(file, prepared.layout, prepared.part, prepared.input, marking);

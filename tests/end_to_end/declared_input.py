@@ -195,3 +195,32 @@ def test_a_mark_of_several_numbers_is_not_heeded():
     assert text.count("are no values") == 1 and "_FillValue = 7, 8" in text and "missing_value" not in text, text
     with h5py.File("o.h5") as file:
         assert file["t"][()].tolist() == [[4]]  # (1 + 7 + 3) / 3, to the nearest
+
+
+@pytest.mark.parametrize("declared", ["colour = true", 'axes = "yxs"'])
+@pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
+def test_a_region_counts_rows_and_columns_of_declared_colour(name, declared):
+    more = save(name, COLOUR) + f'\n{declared}\nregion = {{ rows = "3:10", columns = "2:8" }}'
+    write_job("bin", name, more)
+    assert run("--set", "bin.factors=[1,1]") == ("", [])
+    with h5py.File("o.h5") as file:
+        made = next(iter(file[key] for key in file if key != "runner"))[...]
+    assert np.array_equal(made, COLOUR[3:10, 2:8])
+
+
+def test_a_part_of_colour():
+    """A sample is taken alone; some of a pixel's, and pixels without rows or columns, are no image."""
+    Image.fromarray(COLOUR).save("c.png")
+    write_job("convolve", "c.png", 'select = { s = "0:2" }')
+    bad(2, ["input.select.s", "3 samples of a colour pixel", "Take one"], "j.toml", "--quiet")
+    write_job("convolve", "c.png", "select = { y = 0 }")
+    bad(2, ["the part of the input is no image", '"5:6"'], "j.toml", "--quiet")
+    write_job("median", "c.png", "select = { s = 1 }")
+    assert run() == ("", [])
+
+
+def test_sand_takes_no_colour():
+    Image.fromarray(COLOUR % 4).save("c.png")
+    pathlib.Path("j.toml").write_text('kind = "sand"\n[input]\nfile = "c.png"\n[output]\nfile = "o.h5"\n[sand]\n'
+                                      "generations = 2\n")
+    bad(3, ["sand does not take colour", "input.select = { s = 0 }"], "j.toml", "--quiet")
