@@ -95,4 +95,20 @@ void set_axes(Metadata& metadata, const Axes& axes) {
     }
 }
 
+void keep_names(Metadata& metadata, const Axes& axes) {
+    bool is_lost = false;
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        const bool is_said = i < metadata.axes.size() && metadata.axes[i] != ".";
+        is_lost = is_lost || (!axes.each[i].name.empty() && !is_said);
+    }
+    const bool has_names =
+        std::any_of(metadata.dataset.begin(), metadata.dataset.end(), [](const NamedValue& each) {
+            return each.name == "DIMENSION_LABELS" || each.name == "axes";
+        });
+    if (is_lost && !has_names) {
+        metadata.dataset.push_back(
+            {"DIMENSION_LABELS", texts_of(axes, [](const Axis& axis) { return axis.name; })});
+    }
+}
+
 } // namespace runner

@@ -12,4 +12,8 @@ namespace runner {
 /// `axes` fit the metadata's shape, or say nothing.
 void set_axes(Metadata& metadata, const Axes& axes);
 
+/// Puts the names of axes that the dataset's group does not say, because it has no coordinates of
+/// theirs, into `DIMENSION_LABELS`, unless the dataset says names itself.
+void keep_names(Metadata& metadata, const Axes& axes);
+
 } // namespace runner

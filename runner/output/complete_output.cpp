@@ -9,6 +9,7 @@
 #include "io/input/generations.hpp"
 #include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/value_lists.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/default_plot.hpp"
@@ -17,6 +18,7 @@
 #include "io/rows/written_format.hpp"
 #include "io/writers/record_seal.hpp"
 #include "io/writers/row_hashes.hpp"
+#include "jobs/axis_work.hpp"
 #include "kernels/elements/elements.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
@@ -87,6 +89,16 @@ Metadata input_metadata(const PreparedJob& prepared, Prober& prober) {
     return metadata;
 }
 
+/// Whether an attribute has the sizes of elements along the last axes, and not along all.
+bool has_last_sizes(const Metadata& metadata) {
+    return std::any_of(metadata.dataset.begin(), metadata.dataset.end(),
+                       [&](const NamedValue& each) {
+                           const std::vector<std::int64_t>& shape = each.value.shape;
+                           return is_list_of_sizes(each.name) && shape.size() == 1 &&
+                                  shape.front() < std::ssize(metadata.shape);
+                       });
+}
+
 /// What is said of the input, by its file and by the job file, as far as it is true of the output.
 Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const std::vector<Likeness> steps = prepared.job->likeness();
@@ -94,7 +106,13 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
         return {};
     }
     Metadata metadata = input_metadata(prepared, prober);
+    const bool had_last_sizes = has_last_sizes(metadata);
+    Axes named; // by the group
+    for (const std::string& name : metadata.axes) {
+        named.each.push_back({name == "." ? "" : name});
+    }
     if (prepared.part) {
+        named = axes_of_part(named, *prepared.part);
         metadata = metadata_of_part(metadata, *prepared.part);
     }
     const AxisKeys& keys = prepared.file.input.axes;
@@ -107,6 +125,12 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
         metadata = carried_metadata(metadata, step);
     }
     set_axes(metadata, metadata.placement);
+    if (had_last_sizes && !has_last_sizes(metadata) && !metadata.placement.known()) {
+        set_axes(metadata, axes_after(*prepared.job, prepared.input.axes));
+    }
+    if (named.known() && !metadata.placement.known()) {
+        keep_names(metadata, axes_after(*prepared.job, named));
+    }
     return metadata;
 }
 
