@@ -5,6 +5,7 @@
 #include "jobs/boundary_keys.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -133,6 +134,11 @@ MedianJob::MedianJob(const Median& median, const std::vector<std::int64_t>& shap
         shape_.made.layer = median_.rows;
         shape_.made.each = median_.rows;
     }
+}
+
+std::optional<double> MedianJob::invalid() const {
+    return median_.invalid ? std::optional(invalid_value(median_.type, *median_.invalid))
+                           : std::nullopt;
 }
 
 void MedianJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,

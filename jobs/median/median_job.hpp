@@ -30,7 +30,7 @@ class MedianJob : public StreamJob {
         return Locality{.reach = {median_.size[0] / 2, median_.size[1] / 2, median_.size[2] / 2},
                         .wraps = median_.boundary == Boundary::wrap};
     }
-    std::optional<double> invalid() const override { return median_.invalid; }
+    std::optional<double> invalid() const override;
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;
     }

@@ -294,3 +294,19 @@ def test_what_is_refused():
         pathlib.Path("j.toml").write_text(text.replace("invalid = 3", line))
         done = attempt("j.toml", "--quiet")
         assert done.returncode == 2 and key in done.stderr, done
+
+
+@pytest.mark.parametrize("kind, keys", [("median", "size = [3, 3]"), ("bin", "factors = [1, 1]"),
+                                        ("convolve", "row_taps = [1.0]\ncolumn_taps = [1.0]"),
+                                        ("rescale", "from = [0, 60]\nto = [0, 60]")])
+def test_the_number_of_floats_becomes_nan(kind, keys):
+    """What the output declares is what its invalid elements are."""
+    array = np.arange(1, 31, dtype="float32").reshape(5, 6)
+    array[2, 3] = -9.5
+    write_job(kind, keys, -9.5)
+    with h5py.File("i.h5", "w") as file:
+        file["d"] = array
+    call("j.toml", "--quiet")
+    with h5py.File("o.h5") as file:
+        assert np.isnan(file["d"].attrs["_FillValue"]) and np.isnan(file["d"][2, 3])
+        assert np.isnan(file["d"][()]).sum() == 1
