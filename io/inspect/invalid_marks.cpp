@@ -41,17 +41,26 @@ std::optional<std::string> numbers_text(const AttributeValue& value) {
     return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
+/// The number, where float64 tells it from its neighbours, or where it is the greatest.
+std::optional<double> exact_number(double value) { return value; }
+std::optional<double> exact_number(std::int64_t value) {
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    const auto number = static_cast<double>(value);
+    const bool is_exact =
+        number < static_cast<double>(greatest) && static_cast<std::int64_t>(number) == value;
+    return is_exact || value == greatest ? std::optional(number) : std::nullopt;
+}
+
 /// A number, or an array that has one element; nothing for others.
 std::optional<double> one_number(const AttributeValue& value) {
     std::optional<double> number;
     std::visit(
         [&number]<class T>(const T& each) {
             if constexpr (std::is_arithmetic_v<T>) {
-                number = static_cast<double>(each);
+                number = exact_number(each);
             } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>> ||
                                  std::is_same_v<T, std::vector<double>>) {
-                number = each.size() == 1 ? std::optional(static_cast<double>(each.front()))
-                                          : std::nullopt;
+                number = each.size() == 1 ? exact_number(each.front()) : std::nullopt;
             }
         },
         value);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/job_file/job_sections.hpp"
 
+#include "base/format.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
 #include "runner/job_file/table_values.hpp"
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -90,6 +93,22 @@ std::optional<DenseLayout> parse_raw(TableReader& input) {
     return raw;
 }
 
+/// The number of invalid elements: one that float64 tells from its neighbours, or the greatest.
+std::optional<double> invalid_number(TableReader& table, const std::string& key) {
+    const TableValue* const given = table.value(key);
+    const auto* const whole = given == nullptr ? nullptr : std::get_if<std::int64_t>(&given->data);
+    const std::optional<double> number = table.number(key);
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    if (whole != nullptr && *whole != greatest &&
+        (*number >= static_cast<double>(greatest) ||
+         static_cast<std::int64_t>(*number) != *whole)) {
+        table.complain(key, fmt::format("is {}, which float64 does not tell from its neighbours; "
+                                        "the nearest that it does is {:.0f}",
+                                        *whole, *number));
+    }
+    return number;
+}
+
 /// A mask, or how the file's mask is written.
 JobFile::Input::Invalid parse_mask(TableReader table) {
     using Rule = JobFile::Input::Invalid::Rule;
@@ -105,7 +124,7 @@ JobFile::Input::Invalid parse_mask(TableReader table) {
         invalid.mask_dataset = filled_text(table, "dataset");
         invalid.rule = Rule::mask;
     }
-    invalid.value = table.number("value");
+    invalid.value = invalid_number(table, "value");
     table.finish();
     return invalid;
 }
@@ -122,7 +141,7 @@ JobFile::Input::Invalid parse_invalid(TableReader& table) {
         if (const auto index = table.choice("invalid", {"file", "none", "nan"})) {
             invalid.rule = static_cast<Rule>(*index);
         }
-    } else if (const std::optional<double> number = table.number("invalid")) {
+    } else if (const std::optional<double> number = invalid_number(table, "invalid")) {
         invalid = {Rule::number, *number};
     }
     return invalid;

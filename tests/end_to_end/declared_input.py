@@ -224,3 +224,19 @@ def test_sand_takes_no_colour():
     pathlib.Path("j.toml").write_text('kind = "sand"\n[input]\nfile = "c.png"\n[output]\nfile = "o.h5"\n[sand]\n'
                                       "generations = 2\n")
     bad(3, ["sand does not take colour", "input.select = { s = 0 }"], "j.toml", "--quiet")
+
+
+def test_numbers_that_float64_does_not_tell():
+    """int64 has numbers that are one in float64: none of them is taken for another."""
+    np.save("a.npy", np.arange(30, dtype="i8").reshape(5, 6))
+    write_job("median", "a.npy", "invalid = -9223372036854775806")
+    done = call("j.toml", "--quiet", code=2)
+    assert "float64 does not tell" in done.stderr and "-9223372036854775808" in done.stderr, done.stderr
+    for number in [9223372036854775807, -9223372036854775808, 1 << 60]:
+        write_job("median", "a.npy", f"invalid = {number}")
+        assert run() == ("", [])
+    with h5py.File("a.h5", "w") as file:  # netCDF's own
+        file["d"] = np.arange(30).reshape(5, 6)
+        file["d"].attrs["_FillValue"] = np.int64(-9223372036854775806)
+    write_job("median", "a.h5", 'dataset = "/d"')
+    assert "some elements are no values" in run()[0]
