@@ -2,7 +2,7 @@
 #include "kernels/stripes/stripes.hpp"
 
 #include "kernels/elements/elements.hpp"
-#include "kernels/stripes/stripes_parts.hpp"
+#include "kernels/queue/parts.hpp"
 #include "kernels/stripes/stripes_steps.hpp"
 
 namespace runner {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/stripes/stripes_find.hpp"
 
-#include "kernels/stripes/stripes_parts.hpp"
+#include "kernels/queue/parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "kernels/stripes/stripes_lines.hpp"
 
 #include "base/rounding.hpp"
-#include "kernels/stripes/stripes_parts.hpp"
+#include "kernels/queue/parts.hpp"
 #include "kernels/stripes/stripes_slide.hpp"
 
 #include <algorithm>
