@@ -7,6 +7,7 @@
 #include "jobs/kind.hpp"
 #include "jobs/match/match_job.hpp"
 #include "jobs/median/median_job.hpp"
+#include "jobs/phase/phase_job.hpp"
 #include "jobs/rescale/rescale_job.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/stripes/stripes_job.hpp"
@@ -27,6 +28,8 @@ std::span<const Kind> kinds() {
         Kind{"match", "the most similar patches of every patch of a volume", match_keys, "",
              parse_match, match_datasets},
         Kind{"median", "medians of windows", median_keys, "", parse_median},
+        Kind{"phase", "phase retrieval of projections, by Paganin's filter", phase_keys, "",
+             parse_phase},
         Kind{"rescale", "values mapped to another range and type", rescale_keys, "", parse_rescale},
         Kind{"sand", "a falling-sand automaton", sand_keys, "/frames", parse_sand, {}, ".sand"},
         Kind{"stripes", "sinograms without stripes, which become ring artefacts", stripes_keys, "",

@@ -4,7 +4,9 @@
 #include "bench/kernels/times.hpp"
 #include "kernels/bin/bin.hpp"
 #include "kernels/correct/correct.hpp"
+#include "kernels/fourier/fourier_length.hpp"
 #include "kernels/median/median.hpp"
+#include "kernels/phase/phase.hpp"
 #include "kernels/queue/launch.cuh"
 #include "kernels/rescale/rescale.hpp"
 #include "kernels/stripes/stripes.hpp"
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -74,6 +77,9 @@ class Bench {
             stripes(ElementType::float32, angles, Stripes::Method::sort);
         }
         stripes(ElementType::float32, 1500, Stripes::Method::all);
+        phases(2048, 2448, false);
+        phases(2048, 2448, true);
+        phases(4096, 4096, false);
     }
 
   private:
@@ -168,6 +174,31 @@ class Bench {
         line("stripes " + name + " " + std::to_string(angles) + " " + std::string(name_of(type)),
              2 * elements * size_of(type), elements,
              [&] { remove_stripes(queue_, s, frames, in_.data(), out_.data(), scratch.data()); });
+    }
+
+    /// As many projections as fit, with a margin of 100 pixels.
+    void phases(std::int64_t rows, std::int64_t columns, bool takes_log) {
+        PaganinFilter p;
+        p.rows = rows;
+        p.columns = columns;
+        p.padded_rows = next_fourier_length(rows + 200);
+        p.padded_columns = next_fourier_length(columns + 200);
+        p.strength = 100;
+        p.takes_log = takes_log;
+        const std::int64_t frames = side_ * side_ / (rows * columns);
+        const std::int64_t elements = frames * rows * columns;
+        const std::vector<std::byte> made = phase_tables(p);
+        const Buffer tables = allocate_device(queue_, std::ssize(made));
+        upload(queue_, tables.data(), made.data(), std::ssize(made));
+        const Buffer scratch = allocate_device(queue_, phase_scratch_bytes(p, frames));
+        const Buffer raised = allocate_device(queue_, sizeof(std::uint64_t));
+        line("phase " + std::to_string(p.padded_rows) + "x" + std::to_string(p.padded_columns) +
+                 (takes_log ? " and logarithm" : ""),
+             elements * 2 * size_of(ElementType::float32), elements, [&] {
+                 retrieve_phase(queue_, p, frames, in_.data(),
+                                reinterpret_cast<float*>(out_.data()), tables.data(),
+                                scratch.data(), reinterpret_cast<std::uint64_t*>(raised.data()));
+             });
     }
 
     CudaQueue queue_{0};

@@ -1,9 +1,11 @@
 # Times cupyx.scipy.ndimage.median_filter (mode reflect) beside value_kinds_bench's rows, and the
-# sorting of sinograms' columns by cupy, a sinogram at a time, as httomolibgpu does it.
+# sorting of sinograms' columns by cupy, a sinogram at a time, as httomolibgpu does it; and cuFFT's
+# two transforms of padded projections, without the padding and the filter.
 #   python3 value_kinds_peer.py [SIZE [LAUNCHES]]
 import sys
 
 import cupy
+from cupyx.scipy import fft
 from cupyx.scipy.ndimage import median_filter
 
 from cupy_times import median_time
@@ -16,6 +18,19 @@ def sort_stripes(sinogram, size):
     made = cupy.empty_like(sinogram)
     made[order, cupy.arange(sinogram.shape[1])[None, :]] = smooth
     return made
+
+
+def time_transforms(rows, columns, padded, launches):
+    """cuFFT forward and back: of reals, and of complex numbers as httomolibgpu's."""
+    reals = cupy.random.default_rng(1).random((8, *padded), dtype=cupy.float32)
+    complexes = reals.astype(cupy.complex64)
+    ways = {"real": lambda: fft.irfft2(fft.rfft2(reals), padded, overwrite_x=True),
+            "complex": lambda: fft.ifft2(fft.fft2(complexes), overwrite_x=True)}
+    for name, way in ways.items():
+        median, spread = median_time(way, launches)
+        text = f"cufft {name} {padded[0]}x{padded[1]}"
+        print(f"{text:32} {median:9.4f} ms  {8 * rows * columns * 1e-6 / median:7.1f} Gelements/s  "
+              f"spread {100 * spread:4.1f} %, 8 projections of {rows} x {columns}", flush=True)
 
 
 def main():
@@ -43,6 +58,8 @@ def main():
             print(f"{f'stripes sort {angles} {name}':32} {median:9.4f} ms  "
                   f"{angles * 2448 * 1e-6 / median:7.1f} Gelements/s  spread {100 * spread:4.1f} %, one sinogram",
                   flush=True)
+    time_transforms(2048, 2448, (2250, 2688), launches)
+    time_transforms(4096, 4096, (4320, 4320), launches)
 
 
 main()

@@ -20,6 +20,7 @@ CALLS = {
     "convolve-3d": lambda x, **k: runner.convolve(x, [0.2] * 5, [0.1] * 9, [0.25, 0.5, 0.25], **k),
     "median": lambda x, **k: runner.median(x, [3, 3], **k),
     "median-3d": lambda x, **k: runner.median(x, [3, 3, 5], boundary="wrap", **k),
+    "phase": lambda x, **k: runner.phase(x, 25.0, 0.5, 2.0, 100.0, **k),
     "stripes": lambda x, **k: runner.stripes(x, size=5, **k),
     "rescale": lambda x, **k: runner.rescale(x, [-2, 900], dtype="uint8", **k),
     "extremes": lambda x, **k: runner.rescale(x, "extremes", dtype="uint16", **k),

@@ -41,6 +41,7 @@ CALLS = {
     "convolve": lambda x, **k: runner.convolve(x, runner.gaussian(1.5), [0.25, 0.5, 0.25], **k),
     "colour": lambda x, **k: runner.convolve(x, [1.0], [0.25, 0.5, 0.25], channels=3, **k),
     "median": lambda x, **k: runner.median(x, [3, 3], boundary="wrap", **k),
+    "phase": lambda x, **k: runner.phase(x, 25.0, 0.5, 2.0, 100.0, **k),
     "stripes": lambda x, **k: runner.stripes(x, size=5, **k),
     "rescale": lambda x, **k: runner.rescale(x, {"percentiles": [5, 95]}, dtype="uint8", **k),
     "bin": lambda x, **k: runner.bin(x, [2, 2], edge="partial", **k),

@@ -19,6 +19,7 @@ class Case:
     dtype: str | None  # output.dtype; None: the kind's own
     expected: np.ndarray
     extra: dict = dataclasses.field(default_factory=dict)  # further datasets of the input's file
+    tolerance: float = 0  # of the first run, relative to the largest value; others give its bytes
 
 
 def converted(values, dtype):

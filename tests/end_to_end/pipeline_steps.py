@@ -73,6 +73,14 @@ def correct(random, shape, dtype):
     return f"dark = {dark}\nflat = {flat}\ndead = 0.5\n{more}"
 
 
+def phase(random, shape, dtype):
+    if len(shape) < 2:
+        return None
+    method = random.choice(["paganin", "pixel"])
+    return (f'energy = 25\ndistance = {random.choice([0.1, 0.5])}\npixel_size = 2\ndelta_beta = 150\n'
+            f'method = "{method}"\nnegative_log = {random.choice(["true", "false"])}\n')
+
+
 def stripes(random, shape, dtype):
     method = random.choice(["sort", "large", "dead", "all"], p=[0.4, 0.2, 0.2, 0.2])
     return f'method = "{method}"\nsize = {random.choice([1, 2, 5, 21])}\n' if len(shape) > 1 else None
@@ -89,7 +97,7 @@ def match(random, shape, dtype):
 
 
 # Each with how often it is chosen; the last may only end a pipeline.
-BETWEEN = {convolve: 6, correct: 3, denoise: 2, rescale: 3, bin: 3, stripes: 2, transpose: 1}
+BETWEEN = {convolve: 6, correct: 3, denoise: 2, rescale: 3, bin: 3, phase: 2, stripes: 2, transpose: 1}
 LAST = {match: 1}
 
 

@@ -73,6 +73,7 @@ CASES = [
     ("[median]\nsize = [3, 5, 7]\n", "3:9,10:60,20:80", (1, 1, 1)),
     ("[stripes]\nsize = 9\n", "3:9,:,20:80", (1, 1, 1)),
     ("[stripes]\nmethod = 'all'\nsize = 9\n", "3:9,:,:", (1, 1, 1)),
+    ("[phase]\nenergy = 25\ndistance = 0.5\npixel_size = 2\ndelta_beta = 150\n", "3:9,:,:", (1, 1, 1)),
     ("[bin]\nfactors = [2, 3, 5]\n", "4:13,9:100,15:170", (2, 3, 5)),
     ("[rescale]\nfrom = [0, 255]\n", "1:3,5:6,7:9", (1, 1, 1)),
     (DENOISE.format("nlm"), "4:20,30:80,50:100", (1, 1, 1)),
@@ -85,7 +86,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("tables, part, factors", CASES, ids=[
-    "convolve", "convolve, wrapped", "median", "stripes", "all stripes", "bin", "rescale", "nlm", "bm4d", "pipeline"])
+    "convolve", "convolve, wrapped", "median", "stripes", "all stripes", "phase", "bin", "rescale", "nlm", "bm4d", "pipeline"])
 def test_parts_are_those_of_the_whole(tables, part, factors):
     write_input()
     write_job(tables)

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jobs/phase/phase_job.hpp"
+
+#include "base/error.hpp"
+#include "base/format.hpp"
+#include "base/rounding.hpp"
+#include "jobs/counted_rows.hpp"
+#include "jobs/input_errors.hpp"
+#include "jobs/keys.hpp"
+#include "jobs/toml_text.hpp"
+#include "kernels/fourier/fourier_length.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <variant>
+
+namespace runner {
+namespace {
+
+constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
+constexpr double pi = 3.14159265358979323846;
+constexpr double wavelength_of_1_kev = 1.2398419843320026e-3; ///< µm: Planck's constant times c
+
+/// [phase].
+struct PhaseKeys {
+    double energy = 0;
+    double distance = 0;
+    double pixel_size = 0;
+    double delta_beta = 0;
+    PaganinFilter::Method method = PaganinFilter::Method::paganin;
+    std::optional<std::int64_t> margin;
+    bool negative_log = true;
+    double floor = 1e-6;
+
+    /// δ/β · λ · z / (4π · pixel²).
+    double strength() const {
+        const double wavelength = wavelength_of_1_kev / energy;
+        return delta_beta * wavelength * (distance * 1e6) / (4 * pi * pixel_size * pixel_size);
+    }
+};
+
+/// A number above 0, and above 0 in float32 too where `is_float`.
+Form<double> positive_form(const std::string& range, const std::function<double(double)>& rounded) {
+    Form<double> form = number_form();
+    form.range = range;
+    form.read = [range, rounded](TableReader& table, const std::string& key) {
+        std::optional<double> value = table.number(key);
+        if (value && (!(rounded(*value) > 0) || std::isinf(rounded(*value)))) {
+            table.complain(key, "must be " + range + ", got " + toml_text(*value));
+            value.reset();
+        }
+        return value;
+    };
+    return form;
+}
+
+Form<double> above_zero_form() {
+    return positive_form("above 0", [](double value) { return value; });
+}
+
+Form<double> floor_form() {
+    return positive_form("above 0 in float32",
+                         [](double value) { return double{static_cast<float>(value)}; });
+}
+
+const KeyList<PhaseKeys>& phase_list() {
+    using Keys = PhaseKeys;
+    static const KeyList<Keys> list({
+        key<Keys>("energy", &Keys::energy, above_zero_form(), "the energy of the photons")
+            .unit("keV")
+            .required("the energy of the photons in keV, such as 25.0")
+            .sample("25.0"),
+        key<Keys>("distance", &Keys::distance, above_zero_form(),
+                  "how far the detector is from the sample")
+            .unit("metres")
+            .required("the distance from the sample to the detector in metres, such as 0.5")
+            .sample("0.5"),
+        key<Keys>("pixel_size", &Keys::pixel_size, above_zero_form(),
+                  "the width and height of a pixel")
+            .unit("micrometres")
+            .required("the size of a pixel in micrometres, such as 1.1")
+            .sample("1.1"),
+        key<Keys>("delta_beta", &Keys::delta_beta, number_from_zero_form(),
+                  "δ / β of the sample's refractive index 1 − δ + iβ")
+            .detail("Greater values smooth more")
+            .required("the ratio δ / β of the sample's refractive index, such as 250.0")
+            .sample("250.0"),
+        key<Keys>("method", &Keys::method, choice_form<PaganinFilter::Method>({"paganin", "pixel"}),
+                  "the filter")
+            .detail("Paganin's of 2002, or the generalised one of 2020, which knows pixels and "
+                    "smooths less between neighbours"),
+        key<Keys>("margin", &Keys::margin, integer_form(0, most_fourier_length),
+                  "how far a projection is continued by reflection on each side, at least")
+            .unit("pixels")
+            .usually("as far as the filter reaches")
+            .sample("100", KeyText::Shown::commented),
+        key<Keys>("negative_log", &Keys::negative_log, boolean_form(),
+                  "whether the result is the negative logarithm of the filtered values")
+            .sample("true", KeyText::Shown::commented),
+        key<Keys>("floor", &Keys::floor, floor_form(),
+                  "smaller values are raised to this before the logarithm")
+            .only_where([](const Keys& keys) { return keys.negative_log; })
+            .sample("1e-6", KeyText::Shown::commented),
+    });
+    return list;
+}
+
+void check_input(const JobInput& input) {
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (shape.size() < 2) {
+        throw Error(ExitCode::input,
+                    {"phase needs at least two axes, rows and columns", "input.dataset",
+                     "its shape is " + shape_text(shape), "Choose a dataset of projections"});
+    }
+    refuse_empty(shape, "Choose another dataset");
+    if (input.channels.value_or(1) > 1) {
+        throw Error(ExitCode::input,
+                    {"phase does not take colour", "input.dataset",
+                     "the file marks the last axis of " + shape_text(shape) + " as the " +
+                         std::to_string(*input.channels) + " channels of a colour image",
+                     "Store each channel as a dataset of its own. If it is no colour, write "
+                     "input.colour = false"});
+    }
+}
+
+/// Eight times as far as the filter falls to 1/e, or half of the extent, of which reflection
+/// repeats itself.
+std::int64_t usual_margin(double strength, std::int64_t extent) {
+    const double reach = std::ceil(8 * std::sqrt(strength));
+    const std::int64_t most = ceil_divide(extent, 2);
+    return reach < static_cast<double>(most) ? static_cast<std::int64_t>(reach) : most;
+}
+
+/// The length of a transform along an axis of the projections.
+std::int64_t padded_extent(const PhaseKeys& keys, std::int64_t extent, const char* axis) {
+    const std::int64_t margin = keys.margin.value_or(usual_margin(keys.strength(), extent));
+    const std::int64_t padded = next_fourier_length(extent + 2 * margin);
+    if (padded == 0) {
+        throw Error(
+            ExitCode::input,
+            {"a projection is too large for its transform", "input.dataset",
+             fmt::format("it has {} {} and a margin of {} on each side, and phase takes up to {} "
+                         "together",
+                         extent, axis, margin, most_fourier_length),
+             extent > most_fourier_length ? "Bin the projections first"
+                                          : "Write a smaller phase.margin, or bin the projections "
+                                            "first"});
+    }
+    return padded;
+}
+
+class PhaseParameters : public ListedParameters<PhaseKeys> {
+  public:
+    using ListedParameters::ListedParameters;
+
+    std::unique_ptr<Job> make(const JobInput& input,
+                              std::optional<ElementType> output_type) const override {
+        check_input(input);
+        if (output_type.value_or(ElementType::float32) != ElementType::float32) {
+            throw Error(ExitCode::usage,
+                        {"phase does not make this element type", "output.dtype",
+                         "it is " + std::string(name_of(*output_type)) + ", not float32",
+                         "Leave it out; a rescale after it makes other types"});
+        }
+        if (!std::isfinite(keys().strength())) {
+            throw Error(ExitCode::usage,
+                        {"the filter is not finite", "phase",
+                         "delta_beta · wavelength · distance / pixel_size² is more than a float64 "
+                         "holds",
+                         "Write energy in keV, distance in metres and pixel_size in micrometres"});
+        }
+        const std::vector<std::int64_t>& shape = input.array.shape;
+        PaganinFilter phase;
+        phase.in_type = input.array.type;
+        phase.columns = shape[shape.size() - 1];
+        phase.rows = shape[shape.size() - 2];
+        phase.padded_columns = padded_extent(keys(), phase.columns, "columns");
+        phase.padded_rows = padded_extent(keys(), phase.rows, "rows");
+        phase.method = keys().method;
+        phase.strength = keys().strength();
+        phase.takes_log = keys().negative_log;
+        phase.floor = static_cast<float>(keys().floor);
+        return std::make_unique<PhaseJob>(phase, shape);
+    }
+};
+
+/// What lies in kept memory: sums of raised values of counted rows and of others, then the tables.
+std::uint64_t* raised_in(std::byte* kept, bool are_counted) {
+    return reinterpret_cast<std::uint64_t*>(kept) + (are_counted ? 0 : 1);
+}
+
+} // namespace
+
+PhaseJob::PhaseJob(const PaganinFilter& phase, const std::vector<std::int64_t>& shape)
+    : phase_(phase), tables_(phase_tables(phase)) {
+    shape_.output = {ElementType::float32, shape};
+    shape_.frames = checked_product(std::span(shape).first(shape.size() - 2));
+    shape_.rows = phase_.rows;
+    shape_.in_row_bytes = phase_.columns * size_of(phase_.in_type);
+    shape_.out_row_bytes = phase_.columns * size_of(ElementType::float32);
+    shape_.made.layer = phase_.rows;
+    shape_.made.each = phase_.rows;
+}
+
+std::int64_t PhaseJob::frames(const RowBlock& block) const {
+    return block.frames * ceil_divide(std::max(block.in_rows, block.out_rows), phase_.rows);
+}
+
+std::int64_t PhaseJob::scratch_bytes(Backend /*backend*/, const RowBlock& block) const {
+    return phase_scratch_bytes(phase_, frames(block));
+}
+
+double PhaseJob::operations(const RowBlock& block) const {
+    return phase_operations(phase_, frames(block));
+}
+
+std::int64_t PhaseJob::kept_bytes(Backend /*backend*/) const {
+    return line + round_up(std::ssize(tables_), line);
+}
+
+void PhaseJob::prepare(Queue& queue, std::byte* kept) const {
+    static constexpr std::array<std::byte, line> zeros{};
+    std::visit(
+        [&](auto& backend) {
+            upload(backend, kept, zeros.data(), line);
+            upload(backend, kept + line, tables_.data(), std::ssize(tables_));
+        },
+        queue);
+}
+
+std::vector<std::string> PhaseJob::counted() const {
+    return phase_.takes_log ? std::vector<std::string>{"raised_values"}
+                            : std::vector<std::string>{};
+}
+
+std::vector<std::int64_t> PhaseJob::counts(Queue& queue, const std::byte* kept) const {
+    if (!phase_.takes_log) {
+        return {};
+    }
+    std::int64_t raised = 0;
+    std::visit(
+        [&](auto& backend) {
+            download(backend, reinterpret_cast<std::byte*>(&raised), kept, sizeof(raised));
+            backend.synchronize();
+        },
+        queue);
+    return {raised};
+}
+
+std::shared_ptr<const StreamJob> PhaseJob::counting_part() const {
+    return phase_.takes_log ? std::make_shared<PhaseJob>(*this) : nullptr;
+}
+
+void PhaseJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
+                   const RunMemory& memory) const {
+    for_counted_rows(block, memory, [&](const CountedRows& rows) {
+        const std::int64_t skipped = block.out_first - block.in_first; // rows of the input
+        const std::byte* const from = in + (rows.first + skipped) * shape_.in_row_bytes;
+        auto* const to = reinterpret_cast<float*>(out + rows.first * shape_.out_row_bytes);
+        const std::int64_t count = rows.block.frames * rows.block.out_rows / phase_.rows;
+        std::visit(
+            [&](auto& backend) {
+                retrieve_phase(backend, phase_, count, from, to, memory.kept + line, memory.scratch,
+                               raised_in(memory.kept, rows.are_counted));
+            },
+            queue);
+    });
+}
+
+std::vector<KeyText> phase_keys() { return phase_list().texts(); }
+
+std::unique_ptr<KindParameters> parse_phase(TableReader& table) {
+    return read_parameters<PhaseParameters>(phase_list(), table);
+}
+
+} // namespace runner
