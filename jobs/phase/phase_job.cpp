@@ -70,17 +70,19 @@ const KeyList<PhaseKeys>& phase_list() {
     static const KeyList<Keys> list({
         key<Keys>("energy", &Keys::energy, above_zero_form(), "the energy of the photons")
             .unit("keV")
-            .required("the energy of the photons in keV, such as 25.0")
+            .required("the energy of the photons in keV, such as 25.0; the input's own is not read")
             .sample("25.0"),
         key<Keys>("distance", &Keys::distance, above_zero_form(),
                   "how far the detector is from the sample")
             .unit("metres")
-            .required("the distance from the sample to the detector in metres, such as 0.5")
+            .required("the distance from the sample to the detector in metres, such as 0.5; the "
+                      "input's own is not read")
             .sample("0.5"),
         key<Keys>("pixel_size", &Keys::pixel_size, above_zero_form(),
                   "the width and height of a pixel")
             .unit("micrometres")
-            .required("the size of a pixel in micrometres, such as 1.1")
+            .required(
+                "the size of a pixel in micrometres, such as 1.1; the input's own is not read")
             .sample("1.1"),
         key<Keys>("delta_beta", &Keys::delta_beta, number_from_zero_form(),
                   "δ / β of the sample's refractive index 1 − δ + iβ")
