@@ -46,12 +46,6 @@ void check_elements(const FrameSource& source) {
                      "they are " + type_text(array) + ", neither uint8 nor uint16",
                      "Use runner render, which scales values to grey"});
     }
-    if (source.image.channels > 3) {
-        throw Error(ExitCode::usage,
-                    {"cannot make pixels of the elements as they are", source.where,
-                     fmt::format("a pixel has {} channels", source.image.channels),
-                     "Use runner render, which shows the first three"});
-    }
 }
 
 } // namespace

@@ -76,10 +76,11 @@ bool accepts_picture(Parameters parameters) {
     const PngPicture picture = picture_of(parameters);
     const bool bits = picture.bits == 1 || picture.bits == 2 || picture.bits == 4 ||
                       picture.bits == 8 || picture.bits == 16;
+    const bool has_pixels = picture.channels == 1 || picture.channels == 3 || picture.channels == 4;
     // Fewer than 2^31 each, as PNG has it; of the packed lines fewer than 2^32 bytes, for ISA-L.
     constexpr std::size_t most = 0x7fffffff;
     return bits && picture.lines > 0 && picture.lines <= most && picture.samples > 0 &&
-           picture.samples <= 3 * most && (picture.channels == 1 || picture.channels == 3) &&
+           picture.samples <= picture.channels * most && has_pixels &&
            picture.scratch_bytes() >> 32U == 0;
 }
 

@@ -23,7 +23,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t colours = 3;
 constexpr std::int64_t around_data = 12; ///< length, name and checksum of a chunk
 constexpr std::string_view data_name = "IDAT";
 /// The last block of deflate's, which is empty, and the checksum of all lines behind it.
@@ -66,19 +65,17 @@ class PngBytes {
 PngPicture picture_of(const ArrayInfo& array, const OutputLayout& layout) {
     const std::vector<std::int64_t>& shape = array.shape;
     const bool bytes = array.type == ElementType::uint8;
-    const bool has_three = shape.size() > 2 && shape.back() == colours;
-    const bool colour = has_three && (layout.channels ? *layout.channels == colours : bytes);
+    const std::int64_t channels = samples_of_pixel(array, layout);
     if (!bytes && array.type != ElementType::uint16) {
         refuse(type_text(array), "it holds uint8 or uint16",
                "Make it one of these by kind rescale with output.dtype, or end the name in .tif, "
                ".npy or .h5");
     }
-    if (shape.size() != (colour ? 3U : 2U)) {
+    if (shape.size() != (channels > 1 ? 3U : 2U)) {
         refuse(shape_text(shape), "it holds one image: two axes, and a third of colour",
                "End the name in .tif, .npy or .h5; runner convert makes a PNG of each frame");
     }
     constexpr std::int64_t most_pixels = 0x7fffffff;
-    const std::int64_t channels = colour ? colours : 1;
     if (std::max(shape[0], shape[1]) > most_pixels ||
         shape[1] * channels * size_of(array.type) > GiB) {
         refuse(shape_text(shape), "it has room for 2^31 - 1 lines of up to 1 GiB",
@@ -107,10 +104,14 @@ std::int64_t strips_of(const PngPicture& picture) {
 PngBytes head_of(const PngPicture& picture) {
     constexpr unsigned grey = 0;
     constexpr unsigned red_green_blue = 2;
+    constexpr unsigned with_alpha = 6;
     PngBytes header;
     header.add(static_cast<std::uint32_t>(picture.samples / picture.channels));
     header.add(static_cast<std::uint32_t>(picture.lines));
-    header.add({picture.bits, picture.channels > 1 ? red_green_blue : grey, 0, 0, 0});
+    const unsigned kind = picture.channels == 4   ? with_alpha
+                          : picture.channels == 3 ? red_green_blue
+                                                  : grey;
+    header.add({picture.bits, kind, 0, 0, 0});
     PngBytes stream;
     stream.add({0x78, 0x01});
     PngBytes head;

@@ -146,12 +146,11 @@ class PngReader final : public RowReader {
         check_regular_file(file, what_png);
         lines_.emplace(file);
         check();
-        const bool colour = lines_->kind() == PNG_COLOR_TYPE_RGB;
         info_.array = {lines_->bits() == 16 ? ElementType::uint16 : ElementType::uint8,
                        {lines_->height(), lines_->width()}};
-        if (colour) {
-            info_.array.shape.push_back(3);
-            info_.channels = 3;
+        if (samples() > 1) {
+            info_.array.shape.push_back(samples());
+            info_.channels = static_cast<int>(samples());
         }
         info_.storage = "png";
         info_.axes = axes_of_letters(info_.channels ? "yxs" : "yx");
@@ -164,14 +163,14 @@ class PngReader final : public RowReader {
                                                 "they are numbers of a palette's colours",
                                                 "They are taken as they are stored"}));
         }
-        line_bytes_ = lines_->width() * (colour ? 3 : 1) * size_of(info_.array.type);
+        line_bytes_ = lines_->width() * samples() * size_of(info_.array.type);
         line_.resize(static_cast<std::size_t>(line_bytes_));
     }
 
     const DatasetInfo& info() const override { return info_; }
 
     PngPicture picture() const {
-        const unsigned channels = info_.channels ? 3 : 1;
+        const auto channels = static_cast<unsigned>(samples());
         return {static_cast<std::size_t>(lines_->height()),
                 static_cast<std::size_t>(lines_->width()) * channels,
                 static_cast<unsigned>(lines_->bits()), channels};
@@ -191,18 +190,26 @@ class PngReader final : public RowReader {
     }
 
   private:
+    /// The samples of a pixel: colours, and alpha where there is one.
+    std::int64_t samples() const {
+        switch (lines_->kind()) {
+        case PNG_COLOR_TYPE_RGB: return 3;
+        case PNG_COLOR_TYPE_RGB_ALPHA: return 4;
+        default: return 1;
+        }
+    }
+
     /// What its lines are packed from: each has a byte for its filter.
     std::int64_t declared_bytes() const {
-        const std::int64_t bits =
-            lines_->width() * (info_.channels ? 3 : 1) * std::int64_t{lines_->bits()};
+        const std::int64_t bits = lines_->width() * samples() * std::int64_t{lines_->bits()};
         return lines_->height() * (1 + (bits + 7) / 8);
     }
 
     void check() const {
         const int kind = lines_->kind();
         std::string why;
-        if ((kind & PNG_COLOR_MASK_ALPHA) != 0) {
-            why = "it is partly transparent";
+        if (kind == PNG_COLOR_TYPE_GRAY_ALPHA) {
+            why = "it is grey and partly transparent";
         } else if (lines_->interlaced()) {
             why = "it is interlaced";
         }

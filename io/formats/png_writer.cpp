@@ -127,8 +127,10 @@ void PngWriter::begin(const PngFormat& format) {
         const Colour& colour = format.palette[i];
         palette[i] = {colour[0], colour[1], colour[2]};
     }
-    const int kind = indexed ? PNG_COLOR_TYPE_PALETTE
-                             : (format.channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY);
+    const int kind = indexed                ? PNG_COLOR_TYPE_PALETTE
+                     : format.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA
+                     : format.channels == 3 ? PNG_COLOR_TYPE_RGB
+                                            : PNG_COLOR_TYPE_GRAY;
     guarded([&] {
         png_set_write_fn(png_, &packed_, append, keep);
         png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);

@@ -21,7 +21,7 @@ using Colour = std::array<std::uint8_t, 3>;
 struct PngFormat {
     std::int64_t width = 0;
     std::int64_t height = 0;
-    int channels = 1; ///< 1 grey, 3 colour
+    int channels = 1; ///< 1 grey, 3 colour, 4 with alpha
     /// Where it is not empty, one to four colours: each pixel is a number of them, 2 bits in the
     /// file, `channels` is 1 and `bits` 8.
     std::vector<Colour> palette;

@@ -18,18 +18,12 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t slice_colours = 3;
 constexpr std::int64_t plain_strip_bytes = 1 << 18;
 constexpr std::string_view partial_ending = ".partial";
 
-bool is_colour(const ArrayInfo& array, const OutputLayout& layout) {
-    return array.shape.size() > 2 && array.shape.back() == slice_colours &&
-           (layout.channels ? *layout.channels == slice_colours : array.type == ElementType::uint8);
-}
-
 /// How many axes count slices.
 std::size_t leading_axes(const ArrayInfo& array, const OutputLayout& layout) {
-    const std::size_t own = is_colour(array, layout) ? 3 : 2;
+    const std::size_t own = samples_of_pixel(array, layout) > 1 ? 3 : 2;
     return array.shape.size() > own ? array.shape.size() - own : 0;
 }
 
@@ -40,7 +34,7 @@ OutputDataset bare_slice(const ArrayInfo& array, const OutputLayout& layout,
     OutputDataset slice{"", "", array, layout};
     slice.array.shape.erase(slice.array.shape.begin(), slice.array.shape.begin() + leading);
     slice.layout.format = &one;
-    slice.layout.channels = is_colour(array, layout) ? static_cast<int>(slice_colours) : 1;
+    slice.layout.channels = static_cast<int>(samples_of_pixel(array, layout));
     return slice;
 }
 
@@ -99,14 +93,6 @@ bool is_slice_of(const std::string& file, const std::string& name) {
 }
 
 DataPlace place_slices(const OutputDataset& output, const WrittenFormat& one) {
-    constexpr int with_alpha = 4;
-    if (output.layout.channels == with_alpha) {
-        throw Error(ExitCode::usage,
-                    {"cannot make slices", shape_text(output.array.shape),
-                     "its pixels have four samples, and a slice is grey or has red, green and blue",
-                     "Say what the last axis is, by input.colour or input.axes, or select three of "
-                     "the samples"});
-    }
     (void)one.place(bare_slice(output.array, output.layout, one));
     return {0, byte_count(output.array), 0};
 }

@@ -166,6 +166,8 @@ DatasetInfo info_of_part(const DatasetInfo& info, const DatasetPart& part) {
     of_part.offset.reset();
     if (part.drops(info.array.shape.size() - 1) && info.channels.value_or(1) > 1) {
         of_part.channels = 1;
+    } else if (info.channels.value_or(1) > 1) { // the colours without their alpha
+        of_part.channels = static_cast<int>(part.count.back());
     }
     const double share = static_cast<double>(byte_count(of_part.array)) /
                          static_cast<double>(byte_count(info.array));

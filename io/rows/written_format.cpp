@@ -317,4 +317,14 @@ void check_written(const OutputDataset& output) {
     });
 }
 
+std::int64_t samples_of_pixel(const ArrayInfo& array, const OutputLayout& layout) {
+    constexpr std::int64_t colours = 3;
+    constexpr std::int64_t with_alpha = 4;
+    const std::int64_t last = array.shape.size() > 2 ? array.shape.back() : 1;
+    const bool is_colour = layout.channels
+                               ? *layout.channels == last && (last == colours || last == with_alpha)
+                               : last == colours && array.type == ElementType::uint8;
+    return is_colour ? last : 1;
+}
+
 } // namespace runner

@@ -174,4 +174,8 @@ void check_written(const OutputDataset& output);
 /// somebody may have put it there. @returns their names. @throws Error (output).
 std::vector<std::string> restore_texts(const OutputDataset& output);
 
+/// How many samples a pixel of a picture format has: 3 or 4 where the layout says that the last
+/// axis is colour, or where it says nothing, 3 of uint8; else 1.
+std::int64_t samples_of_pixel(const ArrayInfo& array, const OutputLayout& layout);
+
 } // namespace runner

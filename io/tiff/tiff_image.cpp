@@ -2,22 +2,12 @@
 #include "io/tiff/tiff_image.hpp"
 
 #include "base/error.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace runner {
-namespace {
-
-bool is_colour(const ArrayInfo& array, const OutputLayout& layout) {
-    constexpr std::int64_t colours = 3;
-    if (array.shape.size() < 3 || array.shape.back() != colours) {
-        return false;
-    }
-    return layout.channels ? *layout.channels == colours : array.type == ElementType::uint8;
-}
-
-} // namespace
 
 std::int64_t TiffImage::pages() const { return checked_product(leading); }
 
@@ -35,8 +25,8 @@ TiffImage tiff_image(const OutputDataset& output) {
         refuse(type_text(array), "it holds real numbers", "Make an HDF5 file");
     }
     TiffImage image{array.shape, 1, 1, 1, array.type};
-    if (is_colour(array, output.layout)) {
-        image.samples = image.leading.back();
+    image.samples = samples_of_pixel(array, output.layout);
+    if (image.samples > 1) {
         image.leading.pop_back();
     }
     if (image.leading.size() < 2) {

@@ -176,7 +176,7 @@ void TiffLayout::add_tail(TiffBytes& bytes) const {
 
 std::int64_t TiffLayout::entries_of(std::int64_t page) const {
     constexpr std::int64_t of_all = 11;
-    return of_all +
+    return of_all + (has_alpha() ? 1 : 0) +
            (page > 0 ? 0 : (tags_.description.empty() ? 0 : 1) + (tags_.resolution ? 3 : 0));
 }
 
@@ -218,9 +218,10 @@ std::vector<TiffLayout::Entry> TiffLayout::page_entries(std::int64_t page,
     if (grey) {
         bits = 8 * image_.sample_bytes();
         formats = sample_format_of(image_.type);
-    } else if (big_) { // three numbers of two bytes are in the entry itself
-        bits = 8 * image_.sample_bytes() * 0x1'0001'0001;
-        formats = sample_format_of(image_.type) * 0x1'0001'0001;
+    } else if (big_) { // up to four numbers of two bytes are in the entry itself
+        const std::int64_t each = has_alpha() ? 0x1'0001'0001'0001 : 0x1'0001'0001;
+        bits = 8 * image_.sample_bytes() * each;
+        formats = sample_format_of(image_.type) * each;
     }
     std::vector<Entry> entries = {
         {256, EntryType::number, 1, image_.width},
@@ -234,6 +235,9 @@ std::vector<TiffLayout::Entry> TiffLayout::page_entries(std::int64_t page,
         {279, place, strips_, one ? strip_size(page, 0) : sizes_at},
         {284, EntryType::short_number, 1, 1}, // a pixel's samples together
         {339, EntryType::short_number, image_.samples, formats}};
+    if (has_alpha()) { // by which the colours are not multiplied
+        entries.insert(entries.end() - 1, {338, EntryType::short_number, 1, 2});
+    }
     if (page == 0) {
         add_own_entries(entries);
     }

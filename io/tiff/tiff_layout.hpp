@@ -103,6 +103,7 @@ class TiffLayout {
     }
     std::int64_t tail_at() const { return page_at(pages_); }
     std::int64_t tail_size() const;
+    bool has_alpha() const { return image_.samples == 4; }
     bool is_packed() const { return packing_.compression != Compression::none; }
     /// Bytes of the table of a page's strips, in its own directory where there is one alone.
     std::int64_t table_size() const { return strips_ > 1 ? rounded(strips_ * word()) : 0; }

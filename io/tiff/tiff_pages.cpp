@@ -79,11 +79,13 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
     page.type = *type;
     page.samples = tiff.short_number(TIFFTAG_SAMPLESPERPIXEL);
     const bool together = tiff.short_number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG;
-    if (page.samples != 1 && (page.samples != 3 || !together)) {
+    const bool has_alpha =
+        page.samples == 4 && tiff.short_number(TIFFTAG_PHOTOMETRIC) == PHOTOMETRIC_RGB;
+    if (page.samples != 1 && ((page.samples != 3 && !has_alpha) || !together)) {
         refuse(where,
                fmt::format("it has {} samples a pixel{}", page.samples,
                            (together ? "" : ", each in a plane of its own")),
-               "Make it grey, or red, green and blue without transparency");
+               "Make it grey, or red, green and blue, with alpha or without");
     }
     const std::uint16_t scheme = tiff.short_number(TIFFTAG_COMPRESSION);
     page.compression = compression_name(scheme);
@@ -110,6 +112,19 @@ void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
     }
     pages.notes.push_back(format_error({"the elements are no brightness", tiff.file().path(),
                                         meaning, "They are taken as they are stored"}));
+}
+
+/// Colours that are multiplied by their alpha.
+void note_alpha(const TiffHandle& tiff, TiffPages& pages) {
+    std::uint16_t count = 0;
+    const std::uint16_t* kinds = nullptr;
+    if (TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 1 && count > 0 &&
+        kinds[0] == EXTRASAMPLE_ASSOCALPHA) {
+        pages.notes.push_back(
+            format_error({"the colours are multiplied by their alpha", tiff.file().path(),
+                          "the file says so (ExtraSamples 1), and an output does not",
+                          "They are taken as they are stored"}));
+    }
 }
 
 /// ImageJ stores signed elements as unsigned ones, and says how they become values.
@@ -193,6 +208,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
                 page.directories = std::move(pages.directories);
                 pages = page;
                 note_meaning(tiff, pages);
+                note_alpha(tiff, pages);
                 description = description_of(tiff);
                 resolution = resolution_of(tiff);
                 labels = imagej_labels(tiff);

@@ -17,7 +17,7 @@ struct TiffPages {
     std::int64_t height = 0;
     std::int64_t width = 0;
     std::int64_t depth = 1;             ///< slices of a page, which is a volume then (ImageDepth)
-    int samples = 1;                    ///< of a pixel, together: 1, or 3 for colour
+    int samples = 1;                    ///< of a pixel, together: 1, 3 for colour, or 4 with alpha
     std::vector<std::uint64_t> offsets; ///< of each page's directory in the file
     std::vector<std::uint64_t> directories; ///< of reduced pages too
     /// More pages than directories: all lie dense from `first_plane` on.

@@ -144,13 +144,15 @@ void take(const AxisSelection& one, std::size_t axis, const DatasetInfo& info,
     const Indices taken = indices_of(*range, extent, place);
     part.first[axis] = taken.first;
     part.count[axis] = (taken.last - taken.first - 1) / range->step + 1;
-    if (info.channels.value_or(1) > 1 && axis + 1 == info.array.shape.size() &&
-        part.count[axis] != extent) {
+    constexpr std::int64_t colours = 3; // of pixels whose fourth sample may be alpha
+    const bool is_of_pixel = info.channels.value_or(1) > 1 && axis + 1 == info.array.shape.size();
+    const bool is_colour = taken.first == 0 && range->step == 1 && part.count[axis] == colours;
+    if (is_of_pixel && part.count[axis] != extent && !is_colour) {
         refuse("cannot take a part of the samples", place.key,
                fmt::format("the last axis of {} has the {} samples of a colour pixel, of which "
-                           "some are no colour",
+                           "these are no colour",
                            place.where, extent),
-               "Take one by its number, as 0, or all");
+               "Take one by its number, as 0, the first three by \"0:3\", or all");
     }
     if (part.count[axis] == 1 || range->step == 1) {
         return;

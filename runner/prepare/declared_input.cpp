@@ -223,6 +223,15 @@ std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput
     return made;
 }
 
+/// Names the last axis s where it has no name, so that input.select finds it.
+void name_samples(DatasetInfo& colour) {
+    colour.axes.each.resize(colour.array.shape.size());
+    std::string& last = colour.axes.each.back().name;
+    if (last.empty() && !colour.axes.find("s")) {
+        last = "s";
+    }
+}
+
 } // namespace
 
 void declare_colour(const JobFile& job, DatasetInfo& whole) {
@@ -237,6 +246,9 @@ void declare_colour(const JobFile& job, DatasetInfo& whole) {
                      "Write false, or leave it out"});
     }
     whole.channels = *job.input.colour ? static_cast<int>(whole.array.shape.back()) : 1;
+    if (*job.input.colour) {
+        name_samples(whole);
+    }
 }
 
 void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input) {

@@ -223,6 +223,25 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
 
 namespace {
 
+/// A note about pixels of four samples, of which the job computes the last one too.
+std::optional<std::string> alpha_note(const PreparedJob& prepared) {
+    constexpr int with_alpha = 4;
+    const std::vector<Likeness> steps = prepared.job->likeness();
+    const bool only_moves =
+        !steps.empty() && std::all_of(steps.begin(), steps.end(), [](auto& step) {
+            return step.values == Likeness::Values::same;
+        });
+    if (prepared.input.channels.value_or(1) != with_alpha || only_moves || prepared.place.origin) {
+        return std::nullopt;
+    }
+    const JobFile::Input& input = prepared.file.input;
+    return format_error(
+        {"the fourth sample of a pixel is computed as the others are",
+         file_and_dataset(input.file, input.dataset),
+         "if it is alpha, colours of transparent pixels count as much as those of opaque ones",
+         "Take the colours alone by input.select = { s = \"0:3\" }"});
+}
+
 /// What the last axis of the output is, as the input's is said to be: its samples of colour are
 /// those of the output where the last axis is the same.
 std::optional<int> channels_of_output(const PreparedJob& prepared) {
@@ -254,6 +273,9 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     for (std::string& note :
          mixed_axes(*prepared.job, prepared.input, file_and_dataset(input.file, input.dataset))) {
         prepared.input.notes.push_back(std::move(note));
+    }
+    if (std::optional<std::string> note = alpha_note(prepared)) {
+        prepared.input.notes.push_back(*std::move(note));
     }
     if (!prepared.file.output.layout.is_hdf5()) {
         prepared.file.output.layout.channels = channels_of_output(prepared);

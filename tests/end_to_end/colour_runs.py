@@ -87,7 +87,8 @@ def test_every_type_boundary_and_cut():
         store(array, interpretation="rgb-image" if shape[-1] == 3 else "rgba-image")
         for number, boundary in enumerate(boundaries):
             done = run(*cuts[(at + number) % 3], boundary=boundary)
-            assert done.stderr == "", done.stderr
+            assert (done.stderr == "") == (shape[-1] == 3), done.stderr
+            assert shape[-1] == 3 or "the fourth sample of a pixel is computed as the others are" in done.stderr
             result, attributes = made()
             assert result.dtype == array.dtype and result.shape == array.shape
             right = wanted(array, boundary)
@@ -183,8 +184,9 @@ def test_pictures():
     call("render", "in.h5:/image", "shown.png", "--size", "31")
     with Image.open("shown.png") as image:
         assert (np.asarray(image) == array[..., :3]).all()
-    done = attempt("convert", "in.h5:/image", "x.png")
-    assert done.returncode == 2 and "4 channels" in done.stderr, done.stderr
+    call("convert", "in.h5:/image", "x.png")
+    with Image.open("x.png") as image:
+        assert image.mode == "RGBA" and (np.asarray(image) == array).all()
     array = samples((25, 31, 3), "uint16")
     store(array, interpretation="rgb-image")
     call("convert", "in.h5:/image", "deep.png")

@@ -228,7 +228,7 @@ def test_tiff_damaged():
     bad(3, ["bad.tif, page 0", "sample format 6"], "convert", "bad.tif", "x.h5")
     tifffile.imwrite("bad.tif", numbers((5, 5), "u1") > 9)
     bad(3, ["bad.tif, page 0", "1 bits"], "convert", "bad.tif", "x.h5")
-    tifffile.imwrite("bad.tif", numbers((9, 9, 4), "u1"), photometric="rgb", extrasamples=[2])
+    tifffile.imwrite("bad.tif", numbers((9, 9, 4), "u1"), photometric="separated")
     bad(3, ["bad.tif, page 0", "4 samples"], "convert", "bad.tif", "x.h5")
 
 
@@ -322,8 +322,8 @@ def test_png():
         bad(3, ["bad.png"], "convert", "bad.png", "x.h5")
     pathlib.Path("bad.png").write_bytes(whole[:60] + b"\xff\xff" + whole[62:])
     bad(3, ["bad.png", "do not unpack (PNG)"], "convert", "bad.png", "x.h5")
-    Image.fromarray(numbers((5, 5, 4), "u1")).save("bad.png")
-    bad(3, ["transparent"], "convert", "bad.png", "x.h5")
+    Image.fromarray(numbers((5, 5, 2), "u1"), "LA").save("bad.png")
+    bad(3, ["grey and partly transparent"], "convert", "bad.png", "x.h5")
     np.save("in.npy", numbers((5, 5), "f4"))
     bad(2, ["float32", "runner render"], "convert", "in.npy", "x.png")
 

@@ -291,7 +291,7 @@ def job_of(case):
 
 
 def differs(made, wanted, invalid):
-    """Where elements are not those of the reference, but for the rounding of float32; integers up to 50,000 are equal."""
+    """Where elements are not those of the reference; floats and large integers may be off by a rounding of float32."""
     is_float = wanted.dtype.kind == "f"
     valid = is_valid(wanted, invalid)
     near = np.isclose(made, wanted, rtol=2e-5, atol=1e-4 if is_float else 0, equal_nan=True)
