@@ -263,13 +263,31 @@ void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input
                          std::to_string(*input.channels) + " samples of a colour pixel",
                      "Write a range in place of an index, as \"5:6\", which keeps the axis"});
     }
-    if (!input.channels && may_be_colour(whole.shape) && may_be_colour(shape)) {
+    const bool may_be = may_be_colour(whole.shape) && may_be_colour(shape);
+    if (!input.channels && may_be && !job.input.generate) { // no pattern makes colour
         input.notes.push_back(format_error(
             {"the last axis may be colour", file_and_dataset(job.input.file, job.input.dataset),
              "its shape is " + shape_text(shape) +
                  " and the file does not say; it is taken as an axis of the image",
              "Write input.colour = true if it is colour, else input.colour = false"}));
     }
+}
+
+void note_alpha(const JobFile& file, const Job& job, DatasetInfo& input) {
+    constexpr int with_alpha = 4;
+    const std::vector<Likeness> steps = job.likeness();
+    const bool only_moves =
+        !steps.empty() && std::all_of(steps.begin(), steps.end(), [](const Likeness& step) {
+            return step.values == Likeness::Values::same;
+        });
+    if (input.channels.value_or(1) != with_alpha || only_moves) {
+        return;
+    }
+    input.notes.push_back(format_error(
+        {"the fourth sample of a pixel is computed as the others are",
+         file_and_dataset(file.input.file, file.input.dataset),
+         "if it is alpha, colours of transparent pixels count as much as those of opaque ones",
+         "Take the colours alone by input.select = { s = \"0:3\" }"}));
 }
 
 std::string invalid_text(ElementType type, double value) {

@@ -24,6 +24,10 @@ void declare_colour(const JobFile& job, DatasetInfo& whole);
 /// rows and columns, which a kind that heeds neighbours would take the samples for.
 void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input);
 
+/// Gives `input` a note if its pixels have four samples, and the job computes the fourth, which may
+/// be alpha, as the others.
+void note_alpha(const JobFile& file, const Job& job, DatasetInfo& input);
+
 /// Sets which elements of a job's `input` are invalid, as input.invalid says; returns the mask that
 /// marks them, or null. `input`: the `part` of the dataset of `layout`. Where the file says so and
 /// the kind takes them as values, it gets a note. @throws Error (usage) where the input's type has

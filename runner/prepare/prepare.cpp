@@ -193,9 +193,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         prepared.input = info_of_part(prepared.input, *prepared.part);
     }
     if (!prepared.place.origin) { // a later pass reads what the run has made, with its marks
-        if (!prepared.input_is_missing || file.input.colour) {
-            check_colour(file, prepared.layout.info.array, prepared.input);
-        }
+        check_colour(file, prepared.layout.info.array, prepared.input);
         prepared.mask =
             declare_invalid(file, prepared.layout, prepared.part, prepared.input, marking);
     } else {
@@ -223,25 +221,6 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
 
 namespace {
 
-/// A note about pixels of four samples, of which the job computes the last one too.
-std::optional<std::string> alpha_note(const PreparedJob& prepared) {
-    constexpr int with_alpha = 4;
-    const std::vector<Likeness> steps = prepared.job->likeness();
-    const bool only_moves =
-        !steps.empty() && std::all_of(steps.begin(), steps.end(), [](auto& step) {
-            return step.values == Likeness::Values::same;
-        });
-    if (prepared.input.channels.value_or(1) != with_alpha || only_moves || prepared.place.origin) {
-        return std::nullopt;
-    }
-    const JobFile::Input& input = prepared.file.input;
-    return format_error(
-        {"the fourth sample of a pixel is computed as the others are",
-         file_and_dataset(input.file, input.dataset),
-         "if it is alpha, colours of transparent pixels count as much as those of opaque ones",
-         "Take the colours alone by input.select = { s = \"0:3\" }"});
-}
-
 /// What the last axis of the output is, as the input's is said to be: its samples of colour are
 /// those of the output where the last axis is the same.
 std::optional<int> channels_of_output(const PreparedJob& prepared) {
@@ -266,16 +245,14 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     MarkingFiles marking(files, prepared.files);
     prepared.job =
         prepared.file.parameters->make(job_input(prepared, marking), prepared.file.output.type);
-    for (std::string& note : prepared.job->notes()) {
-        prepared.input.notes.push_back(std::move(note));
-    }
+    const auto add = [&notes = prepared.input.notes](const std::vector<std::string>& more) {
+        notes.insert(notes.end(), more.begin(), more.end());
+    };
     const JobFile::Input& input = prepared.file.input;
-    for (std::string& note :
-         mixed_axes(*prepared.job, prepared.input, file_and_dataset(input.file, input.dataset))) {
-        prepared.input.notes.push_back(std::move(note));
-    }
-    if (std::optional<std::string> note = alpha_note(prepared)) {
-        prepared.input.notes.push_back(*std::move(note));
+    add(prepared.job->notes());
+    add(mixed_axes(*prepared.job, prepared.input, file_and_dataset(input.file, input.dataset)));
+    if (!prepared.place.origin) { // a later pass would say it again
+        note_alpha(prepared.file, *prepared.job, prepared.input);
     }
     if (!prepared.file.output.layout.is_hdf5()) {
         prepared.file.output.layout.channels = channels_of_output(prepared);
