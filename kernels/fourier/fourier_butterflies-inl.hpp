@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transforms of 2 to 8 complex numbers in registers. Included once for every vector set, as Highway
-// wants it, and once by the CUDA form; hence no #pragma once.
+// Transforms of 2 to 16 complex numbers in registers. Included once for every vector set, as
+// Highway wants it, and once by the CUDA form; hence no #pragma once.
 #if defined(RUNNER_KERNELS_FOURIER_BUTTERFLIES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef RUNNER_KERNELS_FOURIER_BUTTERFLIES_INL_HPP
 #undef RUNNER_KERNELS_FOURIER_BUTTERFLIES_INL_HPP
@@ -8,6 +8,9 @@
 #define RUNNER_KERNELS_FOURIER_BUTTERFLIES_INL_HPP
 #endif
 
+#include "kernels/fourier/unit_root.hpp"
+
+#include <array>
 #include <cstddef>
 
 #undef RUNNER_FOURIER_INLINE
@@ -161,6 +164,52 @@ template <> struct Butterfly<8> {
         }
     }
 };
+
+/// e^(−2πi j k / n) at j · k, for the products of j below `down` and k below `along`.
+template <int n, int down, int along> constexpr std::array<ComplexFloat, n> product_roots() {
+    std::array<ComplexFloat, n> roots{};
+    for (int j = 0; j < down; ++j) {
+        for (int k = 0; k < along; ++k) {
+            roots[static_cast<std::size_t>(j * k)] = unit_root(j * k, n).to_float();
+        }
+    }
+    return roots;
+}
+
+/// The transform of first · second values: of `second` columns of `first` values, and then of the
+/// rows that they make.
+template <int first, int second> struct ComposedButterfly {
+    template <class Word>
+    static RUNNER_FOURIER_INLINE void transform(ComplexWord<Word> (&x)[first * second]) {
+        constexpr auto roots = product_roots<first * second, second, first>();
+        ComplexWord<Word> made[first][second];
+        RUNNER_FOURIER_UNROLL
+        for (int j = 0; j < second; ++j) {
+            ComplexWord<Word> column[first];
+            RUNNER_FOURIER_UNROLL
+            for (int i = 0; i < first; ++i) {
+                column[i] = x[i * second + j];
+            }
+            Butterfly<first>::transform(column);
+            RUNNER_FOURIER_UNROLL
+            for (int k = 0; k < first; ++k) {
+                const ComplexFloat root = roots[static_cast<std::size_t>(j * k)];
+                made[k][j] = j * k == 0 ? column[k] : turned(column[k], root.re, root.im);
+            }
+        }
+        RUNNER_FOURIER_UNROLL
+        for (int k = 0; k < first; ++k) {
+            Butterfly<second>::transform(made[k]);
+            RUNNER_FOURIER_UNROLL
+            for (int i = 0; i < second; ++i) {
+                x[k + first * i] = made[k][i];
+            }
+        }
+    }
+};
+template <> struct Butterfly<9> : ComposedButterfly<3, 3> {};
+template <> struct Butterfly<10> : ComposedButterfly<5, 2> {};
+template <> struct Butterfly<16> : ComposedButterfly<4, 4> {};
 
 } // namespace RUNNER_FOURIER_LANES
 } // namespace runner

@@ -96,7 +96,10 @@ inline void transform_lanes(const FourierPasses& passes, const ComplexFloat* fac
         case 4: pass(pass_lanes<4>); break;
         case 5: pass(pass_lanes<5>); break;
         case 7: pass(pass_lanes<7>); break;
-        default: pass(pass_lanes<8>); break;
+        case 8: pass(pass_lanes<8>); break;
+        case 9: pass(pass_lanes<9>); break;
+        case 10: pass(pass_lanes<10>); break;
+        default: pass(pass_lanes<16>); break;
         }
         factors += before > 1 ? (radix - 1) * before : 0;
         std::swap(lanes.from, lanes.to);

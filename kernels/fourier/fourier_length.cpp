@@ -1,80 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/fourier/fourier_length.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
 
 namespace runner {
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+constexpr std::array<int, 9> all_radices = {16, 10, 9, 8, 7, 5, 4, 3, 2};
 
-/// The sine of an angle up to π/4, by its series.
-double short_sine(double angle) {
-    const double square = angle * angle;
-    double term = 1;
-    for (int i = 18; i > 0; i -= 2) {
-        term = 1 - square / (i * (i + 1)) * term;
-    }
-    return angle * term;
-}
+/// What a pass costs: it moves all values, and a butterfly has some operations a value.
+constexpr int pass_cost(int radix) { return 24 + radix; }
 
-double short_cosine(double angle) {
-    const double square = angle * angle;
-    double term = 1;
-    for (int i = 17; i > 0; i -= 2) {
-        term = 1 - square / (i * (i + 1)) * term;
-    }
-    return term;
-}
-
-/// Radices of a length, the long ones first: a pass costs as much whatever its radix.
-std::vector<int> radices_of(std::int64_t length) {
+/// The radices whose passes cost least together; of equal ones those of the first in all_radices.
+struct Division {
+    int cost = std::numeric_limits<int>::max();
     std::vector<int> radices;
-    int twos = 0;
-    for (; length % 2 == 0; length /= 2) {
-        ++twos;
+};
+
+const Division& best_division(std::int64_t length, std::map<std::int64_t, Division>& known) {
+    const auto [place, is_new] = known.try_emplace(length);
+    Division& best = place->second;
+    if (!is_new) {
+        return best;
     }
-    while (twos >= 3 && twos != 4) { // 4 · 4 rather than 8 · 2
-        radices.push_back(8);
-        twos -= 3;
-    }
-    for (const int radix : {7, 5}) {
-        for (; length % radix == 0; length /= radix) {
-            radices.push_back(radix);
+    best.cost = length == 1 ? 0 : best.cost;
+    for (const int radix : all_radices) {
+        if (length % radix != 0) {
+            continue;
+        }
+        const Division& rest = best_division(length / radix, known);
+        if (rest.cost + pass_cost(radix) < best.cost) {
+            best = {rest.cost + pass_cost(radix), rest.radices};
+            best.radices.push_back(radix);
         }
     }
-    for (; twos >= 2; twos -= 2) {
-        radices.push_back(4);
-    }
-    for (; length % 3 == 0; length /= 3) {
-        radices.push_back(3);
-    }
-    if (twos == 1) {
-        radices.push_back(2);
-    }
+    return best;
+}
+
+/// Radices of a length, odd ones first: a GPU stores what the first pass makes at odd distances,
+/// which lie in different banks of its shared memory; and else at short ones.
+std::vector<int> radices_of(std::int64_t length) {
+    std::map<std::int64_t, Division> known;
+    std::vector<int> radices = best_division(length, known).radices;
+    std::sort(radices.begin(), radices.end(),
+              [](int a, int b) { return std::pair(a % 2 == 0, a) < std::pair(b % 2 == 0, b); });
     return radices;
 }
 
 } // namespace
-
-UnitRoot unit_root(std::int64_t k, std::int64_t n) {
-    // Eighths of the circle, counted by integers: the angle that is left is up to π/4.
-    const std::int64_t eighth = 8 * k / n;
-    const bool is_mirrored = eighth % 2 == 1;
-    const std::int64_t left = is_mirrored ? (eighth + 1) * n - 8 * k : 8 * k - eighth * n;
-    const double angle = pi / 4 * static_cast<double>(left) / static_cast<double>(n);
-    double re = short_cosine(angle);
-    double im = short_sine(angle);
-    if (is_mirrored) {
-        std::swap(re, im);
-    }
-    for (std::int64_t quarter = eighth / 2; quarter > 0; --quarter) {
-        re = std::exchange(im, re);
-        re = -re;
-    }
-    return {re, -im};
-}
 
 bool is_fourier_length(std::int64_t length) {
     if (length < 1 || length > most_fourier_length) {
@@ -117,8 +95,7 @@ std::vector<ComplexFloat> fourier_factors(const FourierPasses& passes) {
         const std::int64_t radix = passes.radix.at(i);
         for (std::int64_t r = 1; r < radix; ++r) {
             for (std::int64_t k = 0; k < before; ++k) {
-                const UnitRoot root = unit_root(r * k, radix * before);
-                factors.push_back({static_cast<float>(root.re), static_cast<float>(root.im)});
+                factors.push_back(unit_root(r * k, radix * before).to_float());
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/fourier/unit_root.hpp"
 #include "kernels/queue/divisor.hpp"
 
 #include <array>
@@ -8,20 +9,6 @@
 #include <vector>
 
 namespace runner {
-
-/// A complex number as it lies in memory.
-struct ComplexFloat {
-    float re = 0;
-    float im = 0;
-};
-
-/// e^(−2πi k / n) for 0 ≤ k < n, in float64 by a series of additions and multiplications alone: the
-/// same on every machine, and within 10⁻¹⁵.
-struct UnitRoot {
-    double re = 1;
-    double im = 0;
-};
-UnitRoot unit_root(std::int64_t k, std::int64_t n);
 
 /// How the transform of a length is divided: pass i combines `radix[i]` transforms of the length
 /// before[i], the product of the radices before it.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <cuda_runtime.h>
 
@@ -30,6 +31,8 @@ struct SharedLine {
 
     __device__ float2& operator[](int i) const { return at[i * step]; }
 };
+
+template <int radix> using Radix = std::integral_constant<int, radix>;
 
 /// A pass over a line by `threads` threads, of which this is `thread`; these are at least
 /// length / values. Each takes its values into registers before any is written.
@@ -82,13 +85,19 @@ __device__ void transform_line(const FourierPasses& passes, const float2* factor
     for (int i = 0; i < passes.count; ++i) {
         const Divisor before = passes.before[static_cast<std::size_t>(i)];
         const int radix = passes.radix[static_cast<std::size_t>(i)];
+        const auto pass = [&](auto wanted) {
+            pass_line<wanted(), values>(line, passes.length, before, factors, thread, threads);
+        };
         switch (radix) {
-        case 2: pass_line<2, values>(line, passes.length, before, factors, thread, threads); break;
-        case 3: pass_line<3, values>(line, passes.length, before, factors, thread, threads); break;
-        case 4: pass_line<4, values>(line, passes.length, before, factors, thread, threads); break;
-        case 5: pass_line<5, values>(line, passes.length, before, factors, thread, threads); break;
-        case 7: pass_line<7, values>(line, passes.length, before, factors, thread, threads); break;
-        default: pass_line<8, values>(line, passes.length, before, factors, thread, threads); break;
+        case 2: pass(Radix<2>()); break;
+        case 3: pass(Radix<3>()); break;
+        case 4: pass(Radix<4>()); break;
+        case 5: pass(Radix<5>()); break;
+        case 7: pass(Radix<7>()); break;
+        case 8: pass(Radix<8>()); break;
+        case 9: pass(Radix<9>()); break;
+        case 10: pass(Radix<10>()); break;
+        default: pass(Radix<16>()); break;
         }
         factors += before.value > 1 ? (radix - 1) * static_cast<int>(before.value) : 0;
     }
