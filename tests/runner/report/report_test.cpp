@@ -396,7 +396,12 @@ TEST(PlanJson, HasEachPassWithItsEnds) {
     EXPECT_FALSE(one.contains("passes"));
 
     PlannedPass last = pass;
-    last.steps = {{"step 2", {ElementType::uint8, {3, 4}}, {ElementType::float32, {3}}, 6}};
+    last.steps = {{"step 2",
+                   {ElementType::uint8, {3, 4}},
+                   {ElementType::float32, {3}},
+                   6,
+                   nullptr,
+                   {{"y", "filtered"}, {"x", "each by itself"}}}};
     pass.end = "step 2 needs all of it";
     const auto both = Parsed::parse(plan_json({pass, last}));
     EXPECT_EQ(both["passes"].size(), 2U);
@@ -404,7 +409,9 @@ TEST(PlanJson, HasEachPassWithItsEnds) {
     EXPECT_EQ(both["passes"][1]["end"], "");
     EXPECT_EQ(both["passes"][1]["steps"],
               Parsed::parse(R"([{"step": "step 2", "input": {"dtype": "uint8", "shape": [3, 4]},
-        "output": {"dtype": "float32", "shape": [3]}, "halo_rows": 6}])"));
+        "output": {"dtype": "float32", "shape": [3]}, "halo_rows": 6,
+        "axes": [{"axis": "y", "work": "filtered"}, {"axis": "x", "work": "each by itself"}]}])"));
+    EXPECT_FALSE(both["passes"][0].contains("axes"));
 }
 
 } // namespace
