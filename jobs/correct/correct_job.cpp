@@ -5,7 +5,6 @@
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "io/files/hash.hpp"
-#include "jobs/axis_work.hpp"
 #include "jobs/correct/dead_values.hpp"
 #include "jobs/counted_rows.hpp"
 #include "jobs/input_errors.hpp"
@@ -267,15 +266,6 @@ std::string CorrectJob::computation() const {
         }
     }
     return text;
-}
-
-std::vector<std::string> CorrectJob::axis_work(std::size_t axes) const {
-    std::vector<std::string> work = work_along(
-        {"", "by its pixel of the fields", "by its pixel of the fields"}, axes, channels_);
-    if (by_frame_) {
-        work.front() = "by its own fields";
-    }
-    return work;
 }
 
 std::optional<double> CorrectJob::invalid() const {

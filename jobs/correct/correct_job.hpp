@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "jobs/axis_work.hpp"
 #include "jobs/correct/field.hpp"
 #include "jobs/stream_job.hpp"
 #include "kernels/correct/correct.hpp"
@@ -26,7 +27,14 @@ class CorrectJob : public StreamJob {
         return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
     }
     std::optional<Locality> locality() const override { return Locality{}; }
-    std::vector<std::string> axis_work(std::size_t axes) const override;
+    std::vector<std::string> axis_work(std::size_t axes) const override {
+        constexpr const char* by_pixel = "by its pixel of the fields";
+        std::vector<std::string> work = work_along({"", by_pixel, by_pixel}, axes, channels_);
+        if (by_frame_) {
+            work.front() = "by its own fields";
+        }
+        return work;
+    }
     int channels() const override { return channels_; }
     std::optional<double> invalid() const override;
     std::vector<std::string> notes() const override;
