@@ -21,6 +21,8 @@ class TransposeJob : public PermuteJob {
         std::optional<double> invalid = {}; ///< elements that are, and stay so
     };
 
+    /// For an input of three axes of which nothing else is known.
+    explicit TransposeJob(PermuteShape shape) : shape_(std::move(shape)) {}
     /// `channels`: of the images that it makes.
     TransposeJob(PermuteShape shape, const Input& input, int channels)
         : shape_(std::move(shape)), input_(input), channels_(channels) {}
@@ -36,7 +38,7 @@ class TransposeJob : public PermuteJob {
   private:
     PermuteShape shape_;
     Input input_;
-    int channels_;
+    int channels_ = 1;
 };
 
 /// The keys of [transpose].
