@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <variant>
 
 namespace runner {
 
@@ -16,6 +18,18 @@ struct CountedRows {
     std::int64_t first = 0; ///< the row of the output's buffer that they begin with
     bool are_counted = false;
 };
+
+/// The counts at the start of what a job keeps, once the queue has done its work.
+template <class Counts> Counts fetch_counts(Queue& queue, const std::byte* kept) {
+    Counts counts{};
+    std::visit(
+        [&](auto& backend) {
+            download(backend, reinterpret_cast<std::byte*>(&counts), kept, sizeof(counts));
+            backend.synchronize();
+        },
+        queue);
+    return counts;
+}
 
 /// Calls take(rows) with the rows of the block's output before those that `memory` counts, with
 /// these, and with those behind, where there are any.

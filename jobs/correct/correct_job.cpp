@@ -339,20 +339,7 @@ std::vector<std::int64_t> CorrectJob::counts(Queue& queue, const std::byte* kept
     if (!correct_.takes_log) {
         return {};
     }
-    std::int64_t raised = 0;
-    std::visit(
-        [&](auto& backend) {
-            using Q = std::decay_t<decltype(backend)>;
-            auto* const to = reinterpret_cast<std::byte*>(&raised);
-            if constexpr (Q::shares_host_memory) {
-                std::memcpy(to, kept, sizeof(raised));
-            } else {
-                download(backend, to, kept, sizeof(raised));
-                backend.synchronize();
-            }
-        },
-        queue);
-    return {raised};
+    return {fetch_counts<std::int64_t>(queue, kept)};
 }
 
 std::shared_ptr<const StreamJob> CorrectJob::counting_part() const {

@@ -190,18 +190,7 @@ void FillJob::prepare(Queue& queue, std::byte* kept) const {
 }
 
 std::vector<std::int64_t> FillJob::counts(Queue& queue, const std::byte* kept) const {
-    FillCounts counts;
-    std::visit(
-        [&](auto& backend) {
-            auto* const to = reinterpret_cast<std::byte*>(&counts);
-            if constexpr (std::decay_t<decltype(backend)>::shares_host_memory) {
-                std::memcpy(to, kept, sizeof(counts));
-            } else {
-                download(backend, to, kept, sizeof(counts));
-                backend.synchronize();
-            }
-        },
-        queue);
+    const auto counts = fetch_counts<FillCounts>(queue, kept);
     return {static_cast<std::int64_t>(counts.filled), static_cast<std::int64_t>(counts.left)};
 }
 

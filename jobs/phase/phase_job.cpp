@@ -241,14 +241,7 @@ std::vector<std::int64_t> PhaseJob::counts(Queue& queue, const std::byte* kept) 
     if (!phase_.takes_log) {
         return {};
     }
-    std::int64_t raised = 0;
-    std::visit(
-        [&](auto& backend) {
-            download(backend, reinterpret_cast<std::byte*>(&raised), kept, sizeof(raised));
-            backend.synchronize();
-        },
-        queue);
-    return {raised};
+    return {fetch_counts<std::int64_t>(queue, kept)};
 }
 
 std::shared_ptr<const StreamJob> PhaseJob::counting_part() const {
