@@ -29,6 +29,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -161,8 +162,8 @@ class Trial {
             const std::vector<Likeness> more = prepare_pass(pass, files_).job->likeness();
             steps.insert(steps.end(), more.begin(), more.end());
         }
-        const auto first = static_cast<std::ptrdiff_t>(first_swept_step(file));
-        return std::all_of(steps.begin() + first, steps.end(), [](const Likeness& step) {
+        const auto shown = std::span(steps).subspan(std::min(first_swept_step(file), steps.size()));
+        return std::all_of(shown.begin(), shown.end(), [](const Likeness& step) {
             return step.values >= Likeness::Values::scaled;
         });
     }
