@@ -164,7 +164,7 @@ def completed(text):
     if steps and re.search(r"^save *=", text[text.rindex("[[step]]"):], re.M):
         whole += '[[step]]\nkind = "bin"\nfactors = [1, 1]\n'  # a saved step is not the last
     for table in ("input", "output"):
-        if table not in tables and not (table == "output" and "batch" in tables):
+        if table not in tables and "batch" not in tables:
             whole += BASE[table]
     if "input" in tables and "batch" not in tables and not re.search(r"^(file|generate)\b", text, re.M):
         whole = whole.replace("[input]\n", '[input]\nfile = "in.h5"\n')
