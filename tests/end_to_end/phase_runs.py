@@ -123,7 +123,7 @@ def test_invalid_elements_are_refused():
 def test_the_plan_counts_the_scratch_memory():
     write("in.h5", x=np.ones((2, 300, 400), "float32"))
     write_job(f"[phase]\n{PHASE}", kind="phase")
-    done = attempt("plan", "job.toml", "--json")
+    done = attempt("plan", "job.toml", "--json", "--device-memory", "8GiB")
     assert done.returncode == 0, done.stderr
     # Twice 300 x 448 / 2 spectra, rounded up, of 8 bytes; and two chunks' input and output at least.
     assert json.loads(done.stdout)["memory_per_rank"]["host_bytes"] > 300 * 240 * 8 + 4 * 300 * 400 * 4
