@@ -90,7 +90,7 @@ def test_means_against_numpy():
     assert (counts == 0).any() and attributes["_FillValue"] == 65535
 
 
-@pytest.mark.share(0.2)
+@pytest.mark.share(0.12)
 @pytest.mark.parametrize("kind", list(KINDS))
 @pytest.mark.parametrize("dtype", TYPES)
 def test_kinds(kind, dtype):

@@ -51,7 +51,7 @@ CHAINS = [chain for chain in itertools.product(STEPS, STEPS, STEPS)
           if 0 < chain.count("phase") + chain.count("logarithm") < 3]
 
 
-@pytest.mark.share(0.15)
+@pytest.mark.share(0.06)
 @pytest.mark.parametrize("chain", CHAINS, ids=", ".join)
 def test_steps_give_the_bytes_of_single_jobs(chain):
     write("in.h5", x=transmissions(generator(chain), (7, 24, 19)))

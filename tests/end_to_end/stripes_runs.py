@@ -87,7 +87,7 @@ STEPS = {
 CHAINS = [chain for chain in itertools.product(STEPS, STEPS, STEPS) if 0 < chain.count("stripes") + chain.count("all stripes") < 3]
 
 
-@pytest.mark.share(0.15)
+@pytest.mark.share(0.06)
 @pytest.mark.parametrize("chain", CHAINS, ids=", ".join)
 def test_steps_give_the_bytes_of_single_jobs(chain):
     random = generator(chain)
