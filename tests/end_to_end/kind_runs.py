@@ -158,7 +158,7 @@ def test_alone(kind, name, way):
     runs.none()
 
 
-@pytest.mark.share(0.1)
+@pytest.mark.share(0.06)
 def test_matrix(kind, name, way):
     ranks, chunk, lanes = way
     runs = Runs(kind, cases_of(kind)[name])
@@ -167,7 +167,7 @@ def test_matrix(kind, name, way):
     runs.none()
 
 
-@pytest.mark.share(0.2)
+@pytest.mark.share(0.12)
 def test_other_ways(kind, name, way):
     runs = Runs(kind, cases_of(kind)[name])
     ranks = int(generator(kind, name, str(way)).choice(way["ranks"]))
