@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 namespace runner {
 
@@ -11,6 +13,15 @@ constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a +
 /// The least multiple of `step` that is at least `value`, for value ≥ 0 and step > 0.
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return ceil_divide(value, step) * step;
+}
+
+/// The number in float64, if that tells it from its neighbours, or if it is the greatest.
+constexpr std::optional<double> exact_float64(std::int64_t value) {
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    const auto number = static_cast<double>(value);
+    const bool is_exact =
+        number < static_cast<double>(greatest) && static_cast<std::int64_t>(number) == value;
+    return is_exact || value == greatest ? std::optional(number) : std::nullopt;
 }
 
 } // namespace runner

@@ -32,6 +32,7 @@
 #include <cstdio>
 #include <ctime>
 #include <functional>
+#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -81,6 +82,14 @@ JobFile load_on_all(const RunCommand& command, const Ranks& ranks) {
         }
         return job;
     });
+}
+
+/// Puts what earlier passes have said before what this one says, each once, and keeps both.
+void gather(std::vector<std::string>& earlier, std::vector<std::string>& own) {
+    std::copy_if(own.begin(), own.end(), std::back_inserter(earlier), [&](const auto& each) {
+        return std::find(earlier.begin(), earlier.end(), each) == earlier.end();
+    });
+    own = earlier;
 }
 
 } // namespace
@@ -314,6 +323,8 @@ void Run::complete() {
     report.seconds_before = log.seconds;
     report.wall_seconds = seconds_since(place_.start);
     put_together(report);
+    gather(log.warnings, report.warnings);
+    gather(log.notes, report.notes);
     log.phases.begin("ending the ranks' watch");
     attendant_.reset(); // on every rank, before the folder of its files goes
     ranks.barrier();

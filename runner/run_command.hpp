@@ -35,10 +35,12 @@ struct RunCommand {
 
 /// What the passes of a run leave for its report and trace, on each rank.
 struct PassLog {
-    Phases phases;                        ///< of the command, on this rank
-    std::vector<PassReport> reports = {}; ///< of passes that are complete; on the first rank
-    std::vector<KernelUse> kernels = {};  ///< of this rank in them all
-    std::string events = {};              ///< Trace::chrome_events() of them all
+    Phases phases;                          ///< of the command, on this rank
+    std::vector<PassReport> reports = {};   ///< of passes that are complete; on the first rank
+    std::vector<KernelUse> kernels = {};    ///< of this rank in them all
+    std::vector<std::string> warnings = {}; ///< of passes that are complete, and
+    std::vector<std::string> notes = {};    ///< RunReport's; on the first rank
+    std::string events = {};                ///< Trace::chrome_events() of them all
     std::optional<double> start_seconds =
         {};             ///< from the program's start to the first pass's first row
     double seconds = 0; ///< from the program's start to the last one's end

@@ -103,7 +103,7 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
             .counts = std::move(counts),
             .folder = std::filesystem::current_path().string(),
             .launcher = launcher_name(),
-            .warnings = info.notes,
+            .warnings = prepared.input.notes,
             .notes = std::move(notes)};
 }
 

@@ -2,6 +2,7 @@
 #include "io/inspect/invalid_marks.hpp"
 
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "io/inspect/attribute_list.hpp"
 
 #include <algorithm>
@@ -41,15 +42,8 @@ std::optional<std::string> numbers_text(const AttributeValue& value) {
     return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
-/// The number, where float64 tells it from its neighbours, or where it is the greatest.
 std::optional<double> exact_number(double value) { return value; }
-std::optional<double> exact_number(std::int64_t value) {
-    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-    const auto number = static_cast<double>(value);
-    const bool is_exact =
-        number < static_cast<double>(greatest) && static_cast<std::int64_t>(number) == value;
-    return is_exact || value == greatest ? std::optional(number) : std::nullopt;
-}
+std::optional<double> exact_number(std::int64_t value) { return exact_float64(value); }
 
 /// A number, or an array that has one element; nothing for others.
 std::optional<double> one_number(const AttributeValue& value) {

@@ -2,6 +2,7 @@
 #include "runner/job_file/job_sections.hpp"
 
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/patterns/patterns.hpp"
@@ -9,7 +10,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -98,10 +98,7 @@ std::optional<double> invalid_number(TableReader& table, const std::string& key)
     const TableValue* const given = table.value(key);
     const auto* const whole = given == nullptr ? nullptr : std::get_if<std::int64_t>(&given->data);
     const std::optional<double> number = table.number(key);
-    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-    if (whole != nullptr && *whole != greatest &&
-        (*number >= static_cast<double>(greatest) ||
-         static_cast<std::int64_t>(*number) != *whole)) {
+    if (whole != nullptr && !exact_float64(*whole)) {
         table.complain(key, fmt::format("is {}, which float64 does not tell from its neighbours; "
                                         "the nearest that it does is {:.0f}",
                                         *whole, *number));

@@ -31,8 +31,6 @@ std::vector<std::string> settings_of(const TryCommand& command) {
     return settings;
 }
 
-/// The step that reads what the swept keys act on, from 0; 0 where the job has one step or no
-/// sweep.
 std::size_t first_swept_step(const JobFile& file) {
     if (!file.pipeline || file.sweep.empty()) {
         return 0;

@@ -1,5 +1,4 @@
 """Phase retrieval in pipelines, of inputs that do not fit, and what it counts; what it makes alone is in kind_runs.py."""
-import itertools
 import json
 import pathlib
 import re
@@ -11,7 +10,7 @@ import pytest
 from harness import attempt, bad, generator
 from kind_rules import corrected, medians, reduced
 from phase_rules import KEYS, TOLERANCE, lines, retrieved, transmissions
-from stripes_runs import read, run, scan, write, write_job
+from stripes_runs import chains, check_chain, read, run, scan, write, write_job
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PHASE = lines(KEYS)
@@ -47,25 +46,12 @@ STEPS = {
     "phase": ("phase", PHASE + "negative_log = false\n"),
     "logarithm": ("phase", PHASE + 'method = "pixel"\nfloor = 0.4\n'),
 }
-CHAINS = [chain for chain in itertools.product(STEPS, STEPS, STEPS)
-          if 0 < chain.count("phase") + chain.count("logarithm") < 3]
 
 
 @pytest.mark.share(0.06)
-@pytest.mark.parametrize("chain", CHAINS, ids=", ".join)
+@pytest.mark.parametrize("chain", chains(STEPS, "phase", "logarithm"), ids=", ".join)
 def test_steps_give_the_bytes_of_single_jobs(chain):
-    write("in.h5", x=transmissions(generator(chain), (7, 24, 19)))
-    pathlib.Path("out.h5").write_bytes(pathlib.Path("in.h5").read_bytes())
-    for step in chain:
-        pathlib.Path("out.h5").rename("between.h5")
-        kind, keys = STEPS[step]
-        write_job(f"[{kind}]\n{keys}", source="between.h5", kind=kind)
-        run()
-    right = read("out.h5")
-    write_job("".join(f'[[step]]\nkind = "{STEPS[step][0]}"\n{STEPS[step][1]}' for step in chain))
-    for ranks, rows, lanes in [(1, 1, 1), (3, 24, 2), (2, 100, 3), (5, 31, 1)]:
-        run(f"run.chunk_rows={rows}", f"run.lanes={lanes}", ranks=ranks)
-        assert read("out.h5").tobytes() == right.tobytes(), (ranks, rows, lanes)
+    check_chain(chain, STEPS, transmissions(generator(chain), (7, 24, 19)))
 
 
 def test_a_projection_larger_than_the_memory_is_refused():

@@ -1,4 +1,5 @@
 """Pixels with alpha: read from and written to every format of pictures, and what jobs say of it."""
+import json
 import pathlib
 import struct
 import zlib
@@ -118,3 +119,15 @@ def test_kinds_that_take_no_colour():
     pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "a.png"\n[output]\nfile = "o.h5"\n[median]\n'
                                       "size = [3, 3]\n")
     bad(3, ["median does not take colour", "4 channels"], "j.toml", "--quiet")
+
+
+def test_the_report_of_two_passes_has_the_warnings_of_both():
+    Image.fromarray(RGBA).save("in.png")
+    pathlib.Path("j.toml").write_text(
+        '[input]\nfile = "in.png"\n[output]\nfile = "out.h5"\nsync = false\n[run]\nbackend = "cpu"\n'
+        '[[step]]\nkind = "bin"\nfactors = [2, 2]\n[[step]]\nkind = "rescale"\nfrom = "extremes"\ndtype = "uint16"\n')
+    said = call("j.toml", "--quiet", "--report", "r.json").stderr
+    report = json.loads(pathlib.Path("r.json").read_text())
+    assert len(report["passes"]) == 2 and said.count(SAID) == 1
+    assert [SAID in warning for warning in report["warnings"]] == [True], report["warnings"]
+    assert report["input"]["file"] == "in.png" and report["input"]["shape"] == [10, 12, 4]
