@@ -169,6 +169,20 @@ void refuse_broken_link(const std::string& file) {
     }
 }
 
+/// Leaves the lock where `naming` fails before all slices have their names: no journal says whose
+/// they are.
+template <class Naming>
+void name_slices(const std::string& file, FileLock& lock, const Naming& naming) {
+    try {
+        naming();
+    } catch (const Error&) {
+        if (!publishing_folder(file).empty()) {
+            lock.leave();
+        }
+        throw;
+    }
+}
+
 } // namespace
 
 PartialOutput::PartialOutput(const std::string& file)
@@ -184,7 +198,7 @@ PartialOutput::PartialOutput(const std::string& file)
             refuse_foreign_part(slices, why.empty() ? "it was not begun by this program" : why);
         }
         if (is_output_there(file)) {
-            finish_slices(file, RowWriter::Sync::yes);
+            name_slices(file, lock_, [&] { finish_slices(file, RowWriter::Sync::yes); });
         } else {
             remove_tree(slices); // none has its name: they are made once more
         }
@@ -214,7 +228,7 @@ void clean_up_beside(const std::string& file) {
 }
 
 void PartialOutput::publish(Overwrite overwrite, RowWriter::Sync sync) {
-    publish_output(partial_, file_, overwrite, sync);
+    name_slices(file_, lock_, [&] { publish_output(partial_, file_, overwrite, sync); });
     is_published_ = true;
 }
 
