@@ -56,20 +56,26 @@ bool is_own(const std::string& file) {
     return foreign_file(file).empty() && foreign_owner(file).empty();
 }
 
+/// What the file under the pass's name must have to be what it makes.
+enum class Parts { are_there, may_be_gone };
+
 /// Whether the file under the pass's name is what it makes, where it stores that for the next: a
 /// job of the same steps may have made another file of that name.
-bool is_made_by(const PreparedJob& prepared, Prober& prober) {
+bool is_made_by(const PreparedJob& prepared, Parts parts, Prober& prober) {
     const JobFile::Output& output = prepared.file.output;
-    if (!is_own(output.file) ||
-        output_standing(prepared, job_identity(prepared), prober).standing != Standing::done) {
+    if (!is_own(output.file)) {
+        return false;
+    }
+    const OutputStanding found = output_standing(prepared, job_identity(prepared), prober);
+    if (found.standing != Standing::done && !(parts == Parts::may_be_gone && found.lacks_parts)) {
         return false;
     }
     const std::vector<std::string> names = ProbedFiles(prober, {}).object_names(output.file);
     return std::find(names.begin(), names.end(), output.dataset) != names.end();
 }
 
-/// Removes what a pass stored for the next, and what a run that died left beside it. Whatever is
-/// not this job's stays.
+/// Removes what a pass stored for the next, with its parts, and what a run that died left beside
+/// it. Whatever is not this job's stays.
 void remove_intermediate(const JobPass& pass, Prober& prober) {
     const std::string& file = pass.file.output.file;
     if (pass.is_kept || !(is_there(file) || is_there(partial_name(file)) ||
@@ -79,8 +85,8 @@ void remove_intermediate(const JobPass& pass, Prober& prober) {
     try {
         const PreparedJob prepared = prepared_pass(pass, prober);
         OutputClaim claim(file, owner_text(""), prober);
-        if (is_made_by(prepared, prober)) {
-            std::filesystem::remove(file);
+        if (is_made_by(prepared, Parts::may_be_gone, prober)) {
+            claim.remove_output(prepared);
         }
         claim.discard_leftovers(prepared);
     } catch (const Error&) { // what cannot be removed does no harm
@@ -156,7 +162,8 @@ void check_intermediate(JobPass& pass, bool input_is_there, Prober& prober) {
     if (is_half_published(partial_name(output.file), output.file)) {
         complete_publishing(output.file, FileLock(lock_path(output.file), owner_text("")), prober);
     }
-    const bool is_of_pass = input_is_there && is_made_by(prepared_pass(pass, prober), prober);
+    const bool is_of_pass =
+        input_is_there && is_made_by(prepared_pass(pass, prober), Parts::are_there, prober);
     if (!is_of_pass &&
         !(is_own(output.file) && is_between_passes_of(pass.place.of_job, output.file, prober))) {
         throw Error(ExitCode::output, {"cannot store what a pass makes for the next", output.file,
@@ -165,6 +172,19 @@ void check_intermediate(JobPass& pass, bool input_is_there, Prober& prober) {
     }
     // On the first rank, which publishes.
     output.overwrite = !is_of_pass || pass.file.run.resume == ResumeChoice::never;
+}
+
+/// Refuses what others have put where a pass writes beside its output, before any pass runs. Where
+/// a lock was left, the pass judges that itself: the lock says whose the files are, and goes with
+/// its first holder. @throws Error (output).
+void check_beside(const JobPass& pass, Prober& prober) {
+    const std::string& file = pass.file.output.file;
+    if (is_there(lock_path(file))) {
+        return;
+    }
+    OutputClaim claim(file, owner_text(""), prober);
+    check_places_beside(file);
+    (void)claim.look(prepared_pass(pass, prober), "");
 }
 
 /// earlier_to_run() on the first rank.
@@ -181,6 +201,9 @@ std::vector<bool> passes_to_run(std::vector<JobPass>& passes, bool last_is_done,
     if (!last_is_done || std::find(runs.begin(), runs.end(), true) != runs.end()) {
         for (std::size_t i = 0; i < runs.size(); ++i) {
             check_intermediate(passes[i], input_is_there, prober);
+            if (runs[i]) {
+                check_beside(passes[i], prober);
+            }
         }
     }
     return runs;

@@ -80,13 +80,15 @@ PartLayout new_parts(const PreparedJob& prepared, const BeginRequest& request,
     return parts;
 }
 
-/// The parts of the output that the journal is of. @throws Error where it does not say what they
-/// are, or where they have the names of those of the finished output.
+/// The parts of the output that the journal is of, which between passes may be any. @throws Error
+/// where it does not say what they are, or where they have the names of those of the finished
+/// output.
 PartLayout parts_left(const PreparedJob& prepared, std::optional<int> parts_set,
                       const JournalIdentity& journal) {
     const std::string& output = prepared.file.output.file;
     const std::optional<PartLayout> recorded = parts_of_identity(journal.text);
-    const std::optional<std::int64_t> asked = prepared.file.output.parts;
+    const std::optional<std::int64_t> asked =
+        prepared.place.is_between ? std::nullopt : prepared.file.output.parts;
     const bool wanted =
         asked &&
         choose_part_layout(prepared.output(), prepared.file.output.layout, *asked, 1).several();

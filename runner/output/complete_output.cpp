@@ -179,10 +179,9 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     write_row_hashes(dataset.file, rows);
     attributes.emplace_back(row_hashes_checksum_attribute, digest_of_rows(rows));
     attributes.emplace_back(identity_attribute, beginning.identity);
-    if (const std::string& of_job = prepared.place.of_job;
-        !of_job.empty() && prepared.file.output.file.starts_with(of_job + ".pass-")) {
+    if (prepared.place.is_between) {
         attributes.emplace_back(between_attribute,
-                                std::filesystem::path(of_job).filename().string());
+                                std::filesystem::path(prepared.place.of_job).filename().string());
     }
     if (dataset.parts.several()) {
         attributes.emplace_back(parts_attribute, to_text(record_of_parts(dataset)));

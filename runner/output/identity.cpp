@@ -213,7 +213,9 @@ std::string output_lines(const PreparedJob& prepared) {
         text += line("output.field " + field.dataset,
                      std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));
     }
-    if (const std::optional<std::int64_t> parts = prepared.file.output.parts; parts != 1) {
+    // A pass finds the values before it in any parts.
+    if (const std::optional<std::int64_t> parts = prepared.file.output.parts;
+        parts != 1 && !prepared.place.is_between) {
         text += line("output.parts", parts ? std::to_string(*parts) : "auto");
     }
     if (!layout.is_hdf5()) {

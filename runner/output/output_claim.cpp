@@ -185,9 +185,29 @@ void OutputClaim::release(const PreparedJob& prepared) {
     remove_journal(journal_folder(file_));
 }
 
+void OutputClaim::remove_output(const PreparedJob& prepared) {
+    const std::optional<int> set = parts_there(prepared, lock_, prober_);
+    if (set) {
+        lock_.sync(); // without the output it alone says whose the parts are
+    }
+    fs::remove(file_);
+    if (!set) {
+        return;
+    }
+    try {
+        remove_parts(parts_folder(file_), set);
+    } catch (...) {
+        lock_.leave(); // so that the next run finds whose the others are
+        throw;
+    }
+}
+
 void OutputClaim::discard_leftovers(const PreparedJob& prepared) {
     if (leftovers_beside(file_, job_identity(prepared)) == Leftovers::other) {
         return;
+    }
+    if (has_left_parts(file_, lock_)) {
+        remove_other_parts(file_, parts_there(prepared, lock_, prober_));
     }
     remove_shards({partial_name(file_), "", {}, {}});
     for (const std::string& left : {partial_name(file_), partial_name(file_) + ".layout"}) {

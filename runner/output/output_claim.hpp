@@ -70,6 +70,10 @@ class OutputClaim {
     /// what a run left that died before it had.
     void release(const PreparedJob& prepared);
 
+    /// Removes the finished output of this job with its parts. @throws Error (output) before it has
+    /// removed anything, where the folder of the parts holds what this program did not make.
+    void remove_output(const PreparedJob& prepared);
+
     /// Removes what an interrupted run has left, unless that is of another job. Throws for what
     /// cannot be removed.
     void discard_leftovers(const PreparedJob& prepared);

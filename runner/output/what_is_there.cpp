@@ -129,6 +129,7 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
     if (is_recorded_beside(file)) {
         return standing_beside(prepared, identity);
     }
+    OutputStanding found;
     try {
         const AttributeList record = files.root_attributes(file);
         if (const std::optional<std::string> was = stored_identity(record)) {
@@ -137,9 +138,11 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
                 !damage.empty()) {
                 return {Standing::foreign, "its record is damaged: " + damage};
             }
-            OutputStanding found = compared(without_layout(*was), identity);
+            found = compared(without_layout(*was), identity);
             if (found.standing == Standing::done && parts_of_identity(*was)) {
+                found.lacks_parts = true;
                 (void)files.layout(file, prepared.file.output.dataset); // its parts are there
+                found.lacks_parts = false;
             }
             return found;
         }
@@ -148,7 +151,8 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
         if (error.code() == ExitCode::launch || error.code() == ExitCode::stopped) {
             throw;
         }
-        return {Standing::foreign, error.text().what + ": " + error.text().why};
+        return {Standing::foreign, error.text().what + ": " + error.text().why, false,
+                found.lacks_parts};
     }
 }
 

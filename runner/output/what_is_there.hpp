@@ -20,8 +20,9 @@ enum class Standing {
 
 struct OutputStanding {
     Standing standing = Standing::nothing;
-    std::string why;         ///< of a stale or foreign one: how it differs
-    bool only_input = false; ///< of a stale one: only the input differs
+    std::string why;          ///< of a stale or foreign one: how it differs
+    bool only_input = false;  ///< of a stale one: only the input differs
+    bool lacks_parts = false; ///< of a foreign one: it is this job's, but for parts that it has not
 };
 
 /// Reads what the file says of itself, by `prober`. `identity`: job_identity() of the prepared job.

@@ -5,7 +5,9 @@
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/saved_steps.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace runner {
@@ -13,6 +15,12 @@ namespace {
 
 /// In a group, so that the attributes of the input's group pass through.
 constexpr const char* intermediate_dataset = "/pass/data";
+
+/// Nobody but the next pass reads the file, so it has the form that is written fastest, whatever
+/// the job's output has. A number that the job file names is what its user knows to be fast.
+std::optional<std::int64_t> parts_between(const std::optional<std::int64_t>& parts_of_job) {
+    return parts_of_job == 1 ? std::nullopt : parts_of_job;
+}
 
 /// The output of pass `index`, which is not the last.
 JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, std::size_t index) {
@@ -23,6 +31,7 @@ JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, s
         output.file = intermediate_file(whole.output.file, index);
         output.dataset = intermediate_dataset;
         output.sync = whole.output.sync;
+        output.parts = parts_between(whole.output.parts);
     }
     return output;
 }
@@ -44,6 +53,7 @@ PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const Job
     }
     if (index + 1 < passes.size()) {
         place.of_job = whole.output.file;
+        place.is_between = passes[index].saved.empty();
     }
     return place;
 }

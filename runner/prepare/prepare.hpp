@@ -41,6 +41,8 @@ struct PassPlace {
     std::optional<InputOrigin> origin = {}; ///< of a pass but the first
     /// The job's own output, of a pass but the last, whose STOP stops the pass too; else "".
     std::string of_job = {};
+    /// Only the next pass reads what this one makes, and the job removes it: no step saves it.
+    bool is_between = false;
 };
 
 /// A job whose input is known: what `plan` and a run have in common.
