@@ -13,6 +13,7 @@
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/prepare/declared_input.hpp"
+#include "runner/prepare/disk_space.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/probe/probed_files.hpp"

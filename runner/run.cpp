@@ -20,6 +20,7 @@
 #include "runner/messages.hpp"
 #include "runner/open_run.hpp"
 #include "runner/output/complete_output.hpp"
+#include "runner/prepare/disk_space.hpp"
 #include "runner/ranks/host_memory.hpp"
 #include "runner/ranks/kept_rates.hpp"
 #include "runner/ranks/prepare_on_all.hpp"

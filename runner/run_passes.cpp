@@ -14,6 +14,7 @@
 #include "runner/output/read_files.hpp"
 #include "runner/output/replacing.hpp"
 #include "runner/output/what_is_there.hpp"
+#include "runner/prepare/disk_space.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/report/job_counts.hpp"

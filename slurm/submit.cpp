@@ -9,6 +9,7 @@
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/output_name.hpp"
+#include "runner/prepare/disk_space.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "slurm/profile.hpp"

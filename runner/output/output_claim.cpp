@@ -16,6 +16,7 @@
 #include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/replacing.hpp"
+#include "runner/prepare/disk_space.hpp"
 
 #include <filesystem>
 #include <system_error>

@@ -24,9 +24,9 @@ struct InputOrigin {
     std::string file; ///< the job's own input, and its dataset
     std::string dataset;
     DatasetInfo info = {}; ///< of the job's input
-    InputRules rules = {}; ///< by which its file is read
-    std::string identity;  ///< of the job that makes this pass's input of it
-    FrameRoles roles = {}; ///< and `part`: as JobInput's
+    InputRules rules = {};  ///< by which its file is read
+    std::string identity;   ///< of the job that makes this pass's input of it
+    FrameRoles roles = {};  ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};
     std::optional<double> invalid = {}; ///< of what is read, as JobInput's
     std::vector<JobCount> counts = {};  ///< of the passes before this one
@@ -118,21 +118,5 @@ std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores);
 /// The dataset the job writes, under the name it has while it is being written. `parts`: the files
 /// that it is kept in, once they are settled.
 OutputDataset output_dataset(const PreparedJob& prepared, const PartLayout& parts = {});
-
-/// Bytes the output takes on its file system, and those free there, before the run.
-struct DiskSpace {
-    std::int64_t needed = 0; ///< at most: how small a compressed output becomes is not known
-    std::int64_t least = 0;  ///< the same without what is compressed
-    std::int64_t free = 0;
-
-    /// A line where the output fits only if compression makes it small enough; else "".
-    std::string doubt() const;
-};
-/// @throws Error (output) when the output's folder is not there.
-DiskSpace disk_space(const PreparedJob& prepared);
-
-/// The same, with so many bytes of scratch files. @throws Error (usage) when they do not fit
-/// either.
-DiskSpace sufficient_disk_space(const PreparedJob& prepared, std::int64_t scratch_bytes);
 
 } // namespace runner

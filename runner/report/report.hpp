@@ -6,6 +6,7 @@
 #include "io/rows/rows.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
+#include "runner/prepare/disk_space.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/ranks/kept_rates.hpp"
