@@ -143,8 +143,10 @@ ToDo Run::settle() {
         tell_warning(doubt);
         warnings_.push_back(std::move(doubt));
     }
-    own_claim_.emplace(pass_.file.output.file, owner_text(binding_->host), place_.prober);
-    claim_ = &*own_claim_;
+    if (claim_ == nullptr) {
+        own_claim_.emplace(pass_.file.output.file, owner_text(binding_->host), place_.prober);
+        claim_ = &*own_claim_;
+    }
     return claim_->settle(*prepared_, rules_of(pass_.file));
 }
 
@@ -350,8 +352,10 @@ ExitCode Run::make() {
     return ExitCode::ok;
 }
 
-ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place) {
+ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place,
+                  OutputClaim* claim) {
     Run run(command, pass, place);
+    run.take(claim);
     run.prepare();
     if (place.ranks.first()) {
         for (const std::string& note : run.prepared().input.notes) {
@@ -381,10 +385,11 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     if (passes.empty()) {
         return run_pass(command, {job}, place);
     }
-    const RunPass run = [&](const RunCommand& of_pass, const JobPass& pass) {
-        return run_pass(of_pass, pass, place);
+    const auto run = [&](const RunCommand& of_pass, const JobPass& pass,
+                         OutputClaim* claim = nullptr) {
+        return run_pass(of_pass, pass, place, claim);
     };
-    return run_passes(command, std::move(passes), run, ranks, prober);
+    return run_passes(command, std::move(passes), run, run, ranks, prober);
 }
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {

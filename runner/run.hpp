@@ -41,8 +41,8 @@ class Run {
     /// Plans the job, takes the output, and makes the input where it is missing. False where the
     /// output of this job is complete, which is then said.
     bool claim();
-    /// In place of claim(): the output is to be made by `claim`, which outlives this; null but on
-    /// the first rank.
+    /// The output is to be made by `claim`, which outlives this; null but on the first rank. Before
+    /// claim(), which asks it what is to do, or in place of it: the output is to be made.
     void take(OutputClaim* claim) { claim_ = claim; }
 
     /// Makes all rows of the output that are missing, after a survey of the input where the job
@@ -96,8 +96,9 @@ class Run {
 ExitCode run_job(const RunCommand& command, const Ranks& ranks,
                  std::chrono::steady_clock::time_point start);
 
-/// A Run from its first step to its last.
-ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place);
+/// A Run from its first step to its last. `claim`: as of Run::take(); null: the run makes its own.
+ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place,
+                  OutputClaim* claim = nullptr);
 
 /// run_job() on all ranks that the launcher started; returns the exit code.
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);

@@ -10,7 +10,6 @@
 #include "io/output/publish_output.hpp"
 #include "runner/messages.hpp"
 #include "runner/output/identity.hpp"
-#include "runner/output/output_claim.hpp"
 #include "runner/output/read_files.hpp"
 #include "runner/output/replacing.hpp"
 #include "runner/output/what_is_there.hpp"
@@ -23,6 +22,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -101,12 +101,14 @@ void remove_before(const std::vector<JobPass>& passes, std::size_t before, Probe
     }
 }
 
-/// Whether the job's output is complete. @throws Error where another file has its name.
-bool is_complete(const JobPass& last, Prober& prober) {
-    const PreparedJob prepared = prepared_pass(last, prober);
-    (void)disk_space(prepared); // the output's folder is there
-    return is_output_there(last.file.output.file) &&
-           settle(prepared, rules_of(last.file), prober) == ToDo::nothing;
+/// Claims the job's own output. @throws Error where something stands in its way.
+ToDo claim_output(std::optional<OutputClaim>& claim, const JobPass& last, bool input_is_there,
+                  Prober& prober) {
+    PreparedJob prepared = prepared_pass(last, prober);
+    prepared.input_is_missing = !input_is_there; // so nobody knows whether an output is of it
+    (void)disk_space(prepared);                  // the output's folder is there
+    claim.emplace(last.file.output.file, owner_text(host_name()), prober);
+    return claim->inspect(prepared, rules_of(last.file));
 }
 
 /// Whether a pass before the last has made its output: output.overwrite makes no such output again
@@ -282,19 +284,32 @@ void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober) {
 }
 
 ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
-                    const Ranks& ranks, Prober& prober) {
+                    const RunClaimed& run_last, const Ranks& ranks, Prober& prober) {
+    std::optional<OutputClaim> claim; // on the first rank
     bool is_done = false;
     ranks.first_alone([&] {
-        if (has_input(passes.front(), prober)) {
+        const bool input_is_there = has_input(passes.front(), prober);
+        if (input_is_there) {
             tell_origins(passes, prober);
-            is_done = is_complete(passes.back(), prober);
+        }
+        is_done = claim_output(claim, passes.back(), input_is_there, prober) == ToDo::nothing;
+        if (is_done) {
+            claim.reset();
         }
     });
     is_done = on_all(is_done, ranks);
     const std::vector<bool> to_run = earlier_to_run(passes, is_done, ranks, prober);
     const ExitCode code = run_earlier_passes(command, passes, to_run, run, ranks, prober);
-    if (code != ExitCode::ok || !is_done) {
-        return code != ExitCode::ok ? code : run_last_pass(command, passes, run, ranks, prober);
+    if (code != ExitCode::ok) {
+        return code;
+    }
+    if (!is_done) {
+        const RunPass last = [&](const RunCommand& of_pass, const JobPass& pass) {
+            const ExitCode ended = run_last(of_pass, pass, claim ? &*claim : nullptr);
+            claim.reset(); // before what lies between the passes goes
+            return ended;
+        };
+        return run_last_pass(command, passes, last, ranks, prober);
     }
     ranks.first_alone([&] { remove_intermediates(passes, prober); });
     if (ranks.first() && std::find(to_run.begin(), to_run.end(), true) == to_run.end()) {

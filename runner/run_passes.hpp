@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "runner/output/output_claim.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/prober.hpp"
 #include "runner/ranks/mpi.hpp"
@@ -14,6 +15,10 @@ namespace runner {
 
 /// Runs one pass, as run_pass() does.
 using RunPass = std::function<ExitCode(const RunCommand& command, const JobPass& pass)>;
+
+/// The same for the last pass, whose output `claim` holds; null but on the first rank.
+using RunClaimed =
+    std::function<ExitCode(const RunCommand& command, const JobPass& pass, OutputClaim* claim)>;
 
 /// Passes on to each pass what makes its input, by which its output is known. The input of the
 /// first is there. @throws Error (usage, input).
@@ -45,8 +50,9 @@ void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober);
 /// Runs a job of several passes, each a job of its own that reads what the one before made. That
 /// lies beside the output, with a journal of its own, and is removed when the next pass is
 /// complete; what a step saves is kept under its own name. A pass whose output is complete does not
-/// run again. Collective; returns and throws as run_job().
+/// run again. The job's own output is claimed before the first pass, so that whatever stands in its
+/// way is refused before anything is computed. Collective; returns and throws as run_job().
 ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
-                    const Ranks& ranks, Prober& prober);
+                    const RunClaimed& run_last, const Ranks& ranks, Prober& prober);
 
 } // namespace runner

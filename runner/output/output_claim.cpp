@@ -59,11 +59,9 @@ bool has_ended_late(const std::string& output) {
            !fs::is_empty(journal_folder(output), ignored);
 }
 
-/// Refuses, before anything is written, an output that its disk has no room for, or something
-/// beside it that stands in the way.
+/// Refuses, before anything is written, an output that its disk has no room for.
 void check_room(const PreparedJob& prepared) {
     const std::string& file = prepared.file.output.file;
-    check_places_beside(file);
     const DiskSpace disk = disk_space(prepared);
     if (disk.free < disk.least) {
         throw Error(
@@ -115,7 +113,7 @@ OutputStanding OutputClaim::look(const PreparedJob& prepared, const std::string&
     return output_standing(prepared, identity, prober_);
 }
 
-ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
+ToDo OutputClaim::inspect(const PreparedJob& prepared, const ClaimRules& rules) {
     const OutputStanding found =
         look(prepared, prepared.input_is_missing ? "" : job_identity(prepared));
     if (found.standing != Standing::nothing) {
@@ -132,16 +130,31 @@ ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
             refuse_standing(file_, found);
         }
     }
-    replace(prepared, rules);
+    accept(prepared, rules);
     return ToDo::make;
 }
 
-void OutputClaim::replace(const PreparedJob& prepared, const ClaimRules& rules) {
+ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
+    const ToDo to_do = inspect(prepared, rules);
+    if (to_do == ToDo::make) {
+        check_room(prepared);
+    }
+    return to_do;
+}
+
+/// What is there may be replaced, and nothing stands in the way.
+void OutputClaim::accept(const PreparedJob& prepared, const ClaimRules& rules) {
     rules_ = rules;
     check_replaceable(file_, prober_);
     check_replaceable_parts(file_, parts_set_, prober_);
-    check_room(prepared);
+    check_places_beside(file_);
+    (void)disk_space(prepared); // the output's folder is there
     replaces_ = mark_of_output(file_);
+}
+
+void OutputClaim::replace(const PreparedJob& prepared, const ClaimRules& rules) {
+    accept(prepared, rules);
+    check_room(prepared);
 }
 
 Beginning OutputClaim::begin(const PreparedJob& prepared, int ranks, int cores) {

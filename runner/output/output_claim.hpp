@@ -45,6 +45,10 @@ class OutputClaim {
     /// input is missing. Refuses parts that are another program's. @throws Error (output, launch).
     OutputStanding look(const PreparedJob& prepared, const std::string& identity);
 
+    /// settle() but for the disk's room, long before the output is made: what that is made of may
+    /// take the room now, and be gone then.
+    ToDo inspect(const PreparedJob& prepared, const ClaimRules& rules);
+
     /// look(), and decides by it and the rules. The output of this job is left as it is unless
     /// rules.resume is "never" or rules.overwrite asks to make it again. Where an earlier run of
     /// this job died between publishing it and removing its journal, that is removed and nothing is
@@ -79,6 +83,8 @@ class OutputClaim {
     void discard_leftovers(const PreparedJob& prepared);
 
   private:
+    void accept(const PreparedJob& prepared, const ClaimRules& rules);
+
     std::string file_;
     Prober& prober_;
     FileLock lock_;

@@ -15,11 +15,6 @@
 namespace runner {
 namespace {
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
 /// What a rank sends the others: its host and the devices that it sees.
 struct Offer {
     int host_leader = 0;
@@ -83,6 +78,11 @@ bool every_rank_has_a_gpu(const Ranks& ranks, BackendChoice choice,
 }
 
 } // namespace
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
 
 RankBinding bind_rank(const Ranks& ranks, BackendChoice choice) {
     RankBinding binding;

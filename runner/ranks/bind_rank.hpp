@@ -12,6 +12,9 @@
 
 namespace runner {
 
+/// The name of this host, "unknown" where the system has none.
+std::string host_name();
+
 /// Where a rank works.
 struct RankBinding {
     Backend backend = Backend::cpu;
