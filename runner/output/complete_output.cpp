@@ -167,7 +167,7 @@ std::vector<std::string> warning_of(const PreparedJob& prepared,
     }
     return left_out.empty() ? std::vector<std::string>{}
                             : std::vector<std::string>{
-                                  prepared.file.input.file +
+                                  prepared.input_name() +
                                   ": the output is without some of its attributes: " + text};
 }
 

@@ -36,6 +36,12 @@ JobFile::Output output_of_pass(const JobFile& whole, const PipelinePass& pass, s
     return output;
 }
 
+/// How messages name what the pass makes; empty where a step saves it under a name of its own.
+std::string text_after(const JobFile& whole, const PipelinePass& pass) {
+    const StepParameters& step = whole.pipeline->steps()[pass.first + pass.steps.size() - 1];
+    return pass.saved.empty() ? "after " + step.label + ", " + step.kind : "";
+}
+
 /// The place of pass `index` of the job `whole`.
 PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const JobInput& input,
                         const std::vector<PipelinePass>& passes, std::size_t index) {
@@ -44,6 +50,7 @@ PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const Job
         InputOrigin origin; // clang 14 cannot emplace it
         origin.file = whole.input.file;
         origin.dataset = whole.input.dataset;
+        origin.after = text_after(whole, passes[index - 1]);
         origin.info = info;
         origin.rules = whole.input.rules;
         origin.roles = input.roles;

@@ -125,6 +125,12 @@ std::vector<OutputField> PreparedJob::fields() const {
     return fields;
 }
 
+std::string PreparedJob::input_name() const {
+    return place.origin && !place.origin->after.empty()
+               ? place.origin->after
+               : file_and_dataset(file.input.file, file.input.dataset);
+}
+
 PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
     PreparedJob prepared;
     prepared.place = std::move(place);
@@ -214,9 +220,8 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     const auto add = [&notes = prepared.input.notes](const std::vector<std::string>& more) {
         notes.insert(notes.end(), more.begin(), more.end());
     };
-    const JobFile::Input& input = prepared.file.input;
     add(prepared.job->notes());
-    add(mixed_axes(*prepared.job, prepared.input, file_and_dataset(input.file, input.dataset)));
+    add(mixed_axes(*prepared.job, prepared.input, prepared.input_name()));
     if (!prepared.place.origin) { // a later pass would say it again
         note_alpha(prepared.file, *prepared.job, prepared.input);
     }

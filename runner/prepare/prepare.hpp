@@ -23,7 +23,8 @@ namespace runner {
 struct InputOrigin {
     std::string file; ///< the job's own input, and its dataset
     std::string dataset;
-    DatasetInfo info = {}; ///< of the job's input
+    std::string after = {}; ///< "after step 2, transpose"; empty where a step saves what is read
+    DatasetInfo info = {};  ///< of the job's input
     InputRules rules = {};  ///< by which its file is read
     std::string identity;   ///< of the job that makes this pass's input of it
     FrameRoles roles = {};  ///< and `part`: as JobInput's
@@ -69,6 +70,10 @@ struct PreparedJob {
     ArrayInfo output() const { return job->output(); }
     /// Its datasets in the output's file, where they are several.
     std::vector<OutputField> fields() const;
+
+    /// How messages name what the job reads: "FILE:/dataset", or, of values between passes, whose
+    /// file the user did not name, "after step 2, transpose".
+    std::string input_name() const;
 };
 
 /// Where one of several datasets is: output.dataset is their group then.

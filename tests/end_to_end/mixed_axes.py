@@ -58,3 +58,21 @@ def test_pages_of_samples():
                                         ("transpose", "permutation = [2, 0, 1]"), ("rescale", "from = [0, 9]\nto = [0, 1]")])
 def test_each_by_itself(kind, keys):
     assert "computed from one another" not in warned(kind, keys, "CYX")
+
+
+@pytest.mark.parametrize("name, save, said", [("", "", "(after step 1, transpose)"),
+                                              ("turned", "", '(after step 1 ("turned"), transpose)'),
+                                              ("", "kept.h5", "(kept.h5:/a)")])
+def test_values_between_passes(name, save, said):
+    """The warning names what the user knows: the step before, or the file that it saves."""
+    np.save("a.npy", np.arange(3 * 11 * 13, dtype="uint16").reshape(3, 11, 13))
+    keys = "".join(f'{key} = "{value}"\n' for key, value in (("name", name), ("save", save)) if value)
+    pathlib.Path("job.toml").write_text(
+        '[input]\nfile = "a.npy"\naxes = "cyx"\n[output]\nfile = "out.tif"\ndataset = "/a"\n[run]\nbackend = "cpu"\n'
+        f'[[step]]\nkind = "transpose"\npermutation = [0, 2, 1]\n{keys}'
+        '[[step]]\nkind = "median"\nsize = [3, 1, 1]\n')
+    for verb in [("plan", "job.toml"), ("job.toml",)]:
+        done = call(*verb)
+        told = done.stdout + done.stderr
+        assert f"{SAID.format('c')} {said}" in told, told
+        assert "warning" not in told or "pass-1" not in told[told.index("warning"):].splitlines()[0], told

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import xml.etree.ElementTree
 
@@ -299,3 +300,16 @@ def test_killed_and_damaged(name):
     call("verify", name, code=7)
     call("repair", name)
     assert pathlib.Path(name).read_bytes() == whole
+
+
+@pytest.mark.quick
+def test_what_a_later_pass_leaves_out():
+    """The warning names the step before, whose file between the passes nobody sees."""
+    write_input(noise((5, 9, 11), "int32"), element_size_um=[2.5, 0.5, 0.25])
+    write_job("transpose", "out.tif", "permutation = [0, 1, 2]")
+    job = pathlib.Path("job.toml").read_text()
+    step = '[[step]]\nkind = "transpose"\npermutation = [0, 1, 2]\n'
+    job = re.sub(r'^kind = .*\n', "", job[:job.index("[transpose]")], flags=re.M) + 2 * step
+    pathlib.Path("job.toml").write_text(job)
+    said = call("job.toml").stderr
+    assert "after step 1, transpose: the output is without some of its attributes: the spacing of axis 0" in said, said
