@@ -5,6 +5,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/rows/rows.hpp"
+#include "jobs/row_order.hpp"
 #include "jobs/side_image.hpp"
 #include "jobs/survey.hpp"
 
@@ -119,6 +120,9 @@ class Job {
     /// What it does along each of the so many axes of its input, for people (jobs/axis_work.hpp).
     /// As mixing() says it: "filtered", "binned by 2" or each_by_itself.
     virtual std::vector<std::string> axis_work(std::size_t axes) const;
+
+    /// The order in which it takes the rows of its input, where that is not theirs.
+    virtual std::optional<RowOrder> row_order() const { return std::nullopt; }
 
     /// What is counted in the whole output and known beforehand, for the report.
     virtual std::vector<JobCount> known_counts() const { return {}; }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace runner {
 
@@ -27,6 +28,15 @@ struct PermuteShape {
         return {extents.at(static_cast<std::size_t>(permutation[0])),
                 extents.at(static_cast<std::size_t>(permutation[1])),
                 extents.at(static_cast<std::size_t>(permutation[2]))};
+    }
+
+    /// The order of the input's rows that is the output; nothing where rows do not stay whole.
+    std::optional<RowOrder> order_of_rows() const {
+        if (permutation == std::array{1, 0, 2}) {
+            return RowOrder{input[0], input[1]};
+        }
+        return permutation == std::array{0, 1, 2} ? std::optional(RowOrder{1, input[0] * input[1]})
+                                                  : std::nullopt;
     }
 };
 

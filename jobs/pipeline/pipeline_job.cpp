@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "jobs/permute_job.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,9 +93,9 @@ struct PipelineJob::Scratch {
     }
 };
 
-PipelineJob::PipelineJob(std::vector<PipelineStep> steps)
-    : steps_(std::move(steps)), shapes_(shapes_of(steps_)), chain_(shapes_),
-      shape_(joined_shape(chain_, shapes_)) {
+PipelineJob::PipelineJob(std::vector<PipelineStep> steps, std::optional<PipelineStep> order)
+    : order_(std::move(order)), steps_(std::move(steps)), shapes_(shapes_of(steps_)),
+      chain_(shapes_), shape_(joined_shape(chain_, shapes_)) {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         counting_steps_ = stream(i).counted().empty() ? counting_steps_ : i + 1;
     }
@@ -119,13 +120,26 @@ std::string PipelineJob::why_not_after(const std::vector<PipelineStep>& steps, c
     return StepChain::is_chain(shapes) ? "" : "its rows come in other layers than those before it";
 }
 
+std::optional<RowOrder> PipelineJob::row_order() const {
+    const auto* job = order_ ? dynamic_cast<const PermuteJob*>(order_->job.get()) : nullptr;
+    return job == nullptr ? std::nullopt : job->shape().order_of_rows();
+}
+
+std::vector<PipelineStep> PipelineJob::all_steps() const {
+    std::vector<PipelineStep> all = steps_;
+    if (order_) {
+        all.insert(all.begin(), *order_);
+    }
+    return all;
+}
+
 const StreamJob& PipelineJob::stream(std::size_t step) const {
     return dynamic_cast<const StreamJob&>(*steps_[step].job);
 }
 
 std::string PipelineJob::computation() const {
     std::string text = "pipeline 1";
-    for (const PipelineStep& step : steps_) {
+    for (const PipelineStep& step : all_steps()) {
         text += "; " + step.job->computation();
     }
     return text;
@@ -133,7 +147,7 @@ std::string PipelineJob::computation() const {
 
 std::vector<Attribute> PipelineJob::attributes() const {
     std::vector<Attribute> all;
-    for (const PipelineStep& step : steps_) {
+    for (const PipelineStep& step : all_steps()) {
         for (const auto& [name, value] : step.job->attributes()) {
             all.emplace_back(step.key + "." + name, value);
         }
@@ -143,7 +157,7 @@ std::vector<Attribute> PipelineJob::attributes() const {
 
 std::vector<Likeness> PipelineJob::likeness() const {
     std::vector<Likeness> all;
-    for (const PipelineStep& step : steps_) {
+    for (const PipelineStep& step : all_steps()) {
         const std::vector<Likeness> of_step = step.job->likeness();
         if (of_step.empty()) {
             return {};
@@ -178,7 +192,7 @@ std::vector<std::string> PipelineJob::found() const {
 
 std::vector<std::string> PipelineJob::notes() const {
     std::vector<std::string> all;
-    for (const PipelineStep& step : steps_) {
+    for (const PipelineStep& step : all_steps()) {
         for (const std::string& note : step.job->notes()) {
             all.push_back(step.label + ": " + note);
         }
@@ -188,8 +202,9 @@ std::vector<std::string> PipelineJob::notes() const {
 
 std::optional<std::string> PipelineJob::parameters() const {
     std::string text;
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-        std::istringstream lines(steps_[i].parameters);
+    const std::vector<PipelineStep> steps = all_steps();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        std::istringstream lines(steps[i].parameters);
         for (std::string each; std::getline(lines, each);) {
             text += "step_" + std::to_string(i + 1) + "." + each + "\n"; // a name changes no byte
         }
@@ -209,7 +224,7 @@ std::vector<std::shared_ptr<const SideImage>> PipelineJob::side_images() const {
 std::unique_ptr<Job> PipelineJob::surveyed(const Findings& findings) const {
     std::vector<PipelineStep> steps = steps_;
     steps.front().job = steps.front().job->surveyed(findings);
-    return std::make_unique<PipelineJob>(std::move(steps));
+    return std::make_unique<PipelineJob>(std::move(steps), order_);
 }
 
 std::int64_t PipelineJob::scratch_bytes(Backend backend, const RowBlock& block) const {
@@ -253,9 +268,10 @@ std::vector<std::int64_t> PipelineJob::counts(Queue& queue, const std::byte* kep
 
 std::shared_ptr<const StreamJob> PipelineJob::counting_part() const {
     const auto count = static_cast<std::ptrdiff_t>(counting_steps_);
-    return count == 0 ? nullptr
-                      : std::make_shared<PipelineJob>(
-                            std::vector<PipelineStep>(steps_.begin(), steps_.begin() + count));
+    return count == 0
+               ? nullptr
+               : std::make_shared<PipelineJob>(
+                     std::vector<PipelineStep>(steps_.begin(), steps_.begin() + count), order_);
 }
 
 std::vector<JobCount> PipelineJob::known_counts() const {

@@ -26,8 +26,9 @@ struct PipelineStep {
 /// files (docs/pipelines.md).
 class PipelineJob : public StreamJob {
   public:
-    /// At least one step, all StreamJobs, for which can_follow() holds.
-    explicit PipelineJob(std::vector<PipelineStep> steps);
+    /// At least one step, all StreamJobs, for which can_follow() holds. `order`: a step before them
+    /// that puts whole rows in another order, in which the input's rows are read.
+    explicit PipelineJob(std::vector<PipelineStep> steps, std::optional<PipelineStep> order = {});
 
     /// Why `job` cannot take what `steps` make as they make it: "it must survey its whole input
     /// first"; empty where it can. Any StreamJob may come first.
@@ -37,7 +38,10 @@ class PipelineJob : public StreamJob {
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
     std::vector<Likeness> likeness() const override;
-    std::optional<Locality> locality() const override { return of_steps(&Job::locality); }
+    std::optional<Locality> locality() const override {
+        return order_ ? std::nullopt : of_steps(&Job::locality);
+    }
+    std::optional<RowOrder> row_order() const override;
     std::optional<Locality> mixing() const override { return of_steps(&Job::mixing); }
     std::optional<double> invalid() const override { return steps_.back().job->invalid(); }
     std::vector<std::string> found() const override;
@@ -73,6 +77,10 @@ class PipelineJob : public StreamJob {
     /// Read and made by a call of a step.
     std::int64_t call_bytes(std::size_t step, const RowBlock& block) const;
 
+    /// The steps, with the one that puts rows in order before them.
+    std::vector<PipelineStep> all_steps() const;
+
+    std::optional<PipelineStep> order_;
     std::vector<PipelineStep> steps_;
     std::vector<StreamShape> shapes_;
     StepChain chain_;

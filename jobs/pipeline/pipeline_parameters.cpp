@@ -2,6 +2,7 @@
 #include "jobs/pipeline/pipeline_parameters.hpp"
 
 #include "base/error.hpp"
+#include "jobs/permute_job.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <utility>
@@ -42,10 +43,23 @@ std::string key_of(const StepParameters& step) {
 /// Whether a step that is saved ends its pass.
 enum class Saves { end_passes, are_ignored };
 
+/// Whether the step puts whole rows in another order for a next one that streams them.
+bool is_order_for_next(const std::vector<PipelineStep>& steps, std::size_t i) {
+    const auto* job = dynamic_cast<const PermuteJob*>(steps[i].job.get());
+    return job != nullptr && job->shape().order_of_rows() && i + 1 < steps.size() &&
+           PipelineJob::why_not_after({}, *steps[i + 1].job).empty();
+}
+
+/// How steps are cut into passes.
+struct Cut {
+    Saves saves;
+    RowOrders orders;
+    std::size_t first_order; ///< a step that may be the order in which rows are read
+};
+
 /// The pass that each step is in by what the steps before it make.
 std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps,
-                                          const std::vector<StepParameters>& parameters,
-                                          Saves saves) {
+                                          const std::vector<StepParameters>& parameters, Cut cut) {
     std::vector<PipelinePass> passes;
     std::vector<PipelineStep> pass;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -55,7 +69,13 @@ std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps
         std::string why = before_streams ? PipelineJob::why_not_after(pass, job)
                                          : parameters[i - 1].label + " does not stream rows";
         const bool is_saved =
-            i > 0 && saves == Saves::end_passes && !parameters[i - 1].save.empty();
+            i > 0 && cut.saves == Saves::end_passes && !parameters[i - 1].save.empty();
+        const bool is_order = cut.orders == RowOrders::are_read && i >= cut.first_order &&
+                              is_order_for_next(steps, i) &&
+                              (cut.saves == Saves::are_ignored || parameters[i].save.empty());
+        if (is_order && before_streams) {
+            why = "it puts whole rows in another order, in which the next pass reads them";
+        }
         if (is_saved && why.empty()) {
             why = parameters[i - 1].label + " is saved, and this step reads that file";
         }
@@ -71,10 +91,17 @@ std::vector<PipelinePass> cut_into_passes(const std::vector<PipelineStep>& steps
             }
             pass.clear();
         }
-        pass.push_back(steps[i]);
+        if (!is_order) { // the next one is the first that computes
+            pass.push_back(steps[i]);
+        }
         const auto* stream = dynamic_cast<const StreamJob*>(&job);
-        passes.back().steps.push_back({steps[i].label, steps[i].input, job.output(),
-                                       stream == nullptr ? 0 : stream->shape().halo, steps[i].job});
+        passes.back().steps.push_back({steps[i].label,
+                                       steps[i].input,
+                                       job.output(),
+                                       stream == nullptr ? 0 : stream->shape().halo,
+                                       steps[i].job,
+                                       {},
+                                       is_order});
     }
     return passes;
 }
@@ -145,19 +172,27 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
 }
 
 std::vector<PipelinePass> PipelineParameters::passes(const JobInput& input,
-                                                     std::optional<ElementType> output_type) const {
-    return cut_into_passes(made(input, output_type), steps_, Saves::end_passes);
+                                                     std::optional<ElementType> output_type,
+                                                     RowOrders orders) const {
+    return cut_into_passes(made(input, output_type), steps_, {Saves::end_passes, orders, 1});
 }
 
 std::unique_ptr<Job> PipelineParameters::make(const JobInput& input,
                                               std::optional<ElementType> output_type) const {
     std::vector<PipelineStep> steps = made(input, output_type);
-    const std::vector<PipelinePass> all = cut_into_passes(steps, steps_, Saves::are_ignored);
+    const std::vector<PipelinePass> all = cut_into_passes(
+        steps, steps_,
+        {Saves::are_ignored, is_later_ ? RowOrders::are_read : RowOrders::are_passes, 0});
     if (all.size() > 1) {
         throw Error(ExitCode::usage,
                     {"the steps need more than one pass over the data", steps_[all[1].first].where,
                      all.front().end,
                      "Run the steps before it as a job of their own, and this one on its output"});
+    }
+    if (all.front().steps.front().is_order) {
+        PipelineStep order = std::move(steps.front());
+        steps.erase(steps.begin());
+        return std::make_unique<PipelineJob>(std::move(steps), std::move(order));
     }
     if (!PipelineJob::why_not_after({}, *steps.front().job).empty()) {
         return steps_.front().parameters->make(input, steps_.front().type ? steps_.front().type
@@ -168,7 +203,9 @@ std::unique_ptr<Job> PipelineParameters::make(const JobInput& input,
 
 PipelineParameters PipelineParameters::part(std::size_t first, std::size_t steps) const {
     const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
-    return PipelineParameters({begin, begin + static_cast<std::ptrdiff_t>(steps)});
+    PipelineParameters part({begin, begin + static_cast<std::ptrdiff_t>(steps)});
+    part.is_later_ = first > 0;
+    return part;
 }
 
 std::string PipelineParameters::canonical(const std::vector<std::string>& comments) const {

@@ -36,6 +36,13 @@ struct StepFacts {
     std::int64_t halo = 0;               ///< rows of its input
     std::shared_ptr<const Job> job = {}; ///< its own
     std::vector<AxisWork> axes = {};     ///< what it does along each axis of its input
+    bool is_order = false;               ///< it is the order in which the pass reads its rows
+};
+
+/// What a step is that puts whole rows in another order, where a pass before it has stored them.
+enum class RowOrders {
+    are_read,  ///< the order in which the next step's pass reads them
+    are_passes ///< a pass of its own
 };
 
 /// Steps that one run passes the data through, and why no more.
@@ -79,19 +86,20 @@ class PipelineParameters : public KindParameters {
     std::string canonical() const override { return canonical({}); }
     std::string canonical(const std::vector<std::string>& comments) const;
 
-    /// The same with only some of the steps.
+    /// The same with only some of the steps: those of a pass.
     PipelineParameters part(std::size_t first, std::size_t steps) const;
 
     /// The passes for this input. A step that is saved ends one: the next pass reads its file.
     /// @throws Error as make().
-    std::vector<PipelinePass> passes(const JobInput& input,
-                                     std::optional<ElementType> output_type) const;
+    std::vector<PipelinePass> passes(const JobInput& input, std::optional<ElementType> output_type,
+                                     RowOrders orders) const;
 
   private:
     std::vector<PipelineStep> made(const JobInput& input,
                                    std::optional<ElementType> output_type) const;
 
     std::vector<StepParameters> steps_;
+    bool is_later_ = false; ///< the steps of a pass but the first
 };
 
 } // namespace runner

@@ -15,7 +15,8 @@ InCoreJob::InCoreJob(const std::string& text, const std::string& name, const Arr
                      std::optional<int> channels, const std::vector<NamedArray>& arrays)
     : input_(input) {
     MemoryFiles files(memory_info(input, channels), arrays);
-    for (const JobPass& pass : passes_of(parse_array_job(text, name), files)) {
+    for (const JobPass& pass :
+         passes_of(parse_array_job(text, name), files, RowOrders::are_passes)) {
         passes_.push_back(prepare_pass(pass, files));
         if (passes_.back().mask) {
             throw Error(ExitCode::usage,

@@ -56,7 +56,7 @@ MemoryJob::MemoryJob(const std::string& text, const std::string& name, const Arr
                      std::optional<int> channels, std::vector<NamedArray> arrays)
     : input_(memory_info(input, channels)), arrays_(std::move(arrays)) {
     MemoryFiles files(input_, arrays_);
-    passes_ = passes_of(parse_array_job(text, name), files);
+    passes_ = passes_of(parse_array_job(text, name), files, RowOrders::are_passes);
     const PreparedJob last = prepare_pass(passes_.back(), files);
     const std::vector<OutputField> fields = last.job->fields();
     for (const OutputField& field : fields) {

@@ -46,7 +46,8 @@ struct PlanRequest {
     std::optional<std::int64_t> io_threads;
     std::optional<std::int64_t> halo_depth; ///< of a job that evolves
     RowSet done = {};                       ///< rows of the output that are there
-    /// Rows of the output that reach all files which a rank writes at once.
+    /// Rows of a chunk that reach all files which a rank writes at once, and of which enough lie
+    /// side by side where it reads.
     std::int64_t write_rows = 1;
 };
 

@@ -114,13 +114,13 @@ std::vector<Axes> follow_axes(Axes axes, std::vector<PipelinePass>& passes) {
 
 } // namespace
 
-std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files) {
+std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files, RowOrders orders) {
     if (!file.pipeline) {
         return {{file, {}, {}, {}, ""}};
     }
     const PreparedJob prepared = prepare_input(file, files);
     const JobInput input = job_input(prepared, files);
-    std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type);
+    std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type, orders);
     const std::vector<Axes> axes = follow_axes(prepared.input.axes, passes);
     if (passes.size() == 1) {
         return {{file, {}, prepared.input, passes.front().steps, ""}};
@@ -168,7 +168,8 @@ PreparedJob prepare_pass(const JobPass& pass, FileAccess& files) {
 std::string step_text(const StepFacts& step) {
     return type_text(step.input) + " " + shape_text(step.input.shape) + " to " +
            type_text(step.output) + " " + shape_text(step.output.shape) +
-           (step.halo > 0 ? ", halo " + std::to_string(step.halo) : "");
+           (step.halo > 0 ? ", halo " + std::to_string(step.halo) : "") +
+           (step.is_order ? ", as its rows are read" : "");
 }
 
 } // namespace runner

@@ -26,7 +26,8 @@ struct JobPass {
 
 /// The passes of a job, in order; one where it is no pipeline or its steps all stream. Pure but for
 /// reading the input's structure by `files`. @throws Error (usage, input).
-std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files);
+std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files,
+                               RowOrders orders = RowOrders::are_read);
 
 /// The pass as if its input were there. @throws Error (usage, input).
 PreparedJob prepare_pass(const JobPass& pass, FileAccess& files);

@@ -10,6 +10,7 @@
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
+#include "jobs/row_order.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
@@ -221,7 +222,9 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
         notes.insert(notes.end(), more.begin(), more.end());
     };
     add(prepared.job->notes());
-    add(mixed_axes(*prepared.job, prepared.input, prepared.input_name()));
+    const std::optional<RowOrder> order = prepared.job->row_order();
+    add(mixed_axes(*prepared.job, order ? in_order(prepared.input, *order) : prepared.input,
+                   prepared.input_name()));
     if (!prepared.place.origin) { // a later pass would say it again
         note_alpha(prepared.file, *prepared.job, prepared.input);
     }
@@ -248,6 +251,18 @@ PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place) {
     return with_job(prepare_input(std::move(file), files, std::move(place)), files);
 }
 
+namespace {
+
+/// Rows of a chunk in another order for which some 128 KiB lie side by side in the input: a read of
+/// less takes a disk or a network as long. 1 where rows come in their own order.
+std::int64_t rows_to_order(const PreparedJob& prepared) {
+    constexpr std::int64_t piece = 128 * KiB;
+    const std::optional<RowOrder> order = prepared.job->row_order();
+    return order ? order->first * ((piece - 1) / row_bytes(prepared.input.array) + 1) : 1;
+}
+
+} // namespace
+
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
                          const RankLimits& limits, const BegunOutput& begun) {
     const JobFile::Run& run = prepared.file.run;
@@ -269,9 +284,11 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     // Compressed rows go to one file a rank until they are assembled.
     const bool dealt =
         parts.several() && prepared.file.output.layout.compression == Compression::none;
-    request.write_rows = dealt ? rows_for_all_parts(output, parts) : 1;
+    request.write_rows =
+        std::max(dealt ? rows_for_all_parts(output, parts) : 1, rows_to_order(prepared));
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) +
+               (prepared.job->row_order() ? std::max(ordered_rows_bytes, row_bytes(output)) : 0) +
                (prepared.mask ? prepared.mask->bytes(threads) : 0) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout,

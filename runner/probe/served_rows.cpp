@@ -4,6 +4,7 @@
 #include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/rows.hpp"
+#include "runner/probe/ordered_rows.hpp"
 #include "runner/probe/probe_process.hpp"
 #include "runner/probe/probe_words.hpp"
 #include "runner/probe/row_window.hpp"
@@ -132,6 +133,9 @@ std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int thre
             return open_probed_rows(layout, prepared.file.input.rules, threads);
         };
         rows = open_masked_rows(std::move(rows), *prepared.mask, open, threads);
+    }
+    if (const auto order = prepared.job->row_order()) {
+        rows = open_ordered_rows(std::move(rows), *order);
     }
     return rows;
 }

@@ -20,9 +20,12 @@ PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& pl
     for (const RankReport& rank : ranks) {
         const RunTimes& times = rank.times;
         pass.stream_seconds = std::max(pass.stream_seconds, times.wall_seconds);
-        for (std::size_t i = 0; i < std::min(times.steps.size(), pass.steps.size()); ++i) {
-            pass.steps[i].seconds = std::max(pass.steps[i].seconds, times.steps[i].seconds);
-            pass.steps[i].bytes += times.steps[i].bytes;
+        // A first step that is the order in which rows are read computes nothing.
+        const std::size_t timed = std::min(times.steps.size(), pass.steps.size());
+        for (std::size_t i = 0; i < timed; ++i) {
+            StepReport& step = pass.steps[pass.steps.size() - timed + i];
+            step.seconds = std::max(step.seconds, times.steps[i].seconds);
+            step.bytes += times.steps[i].bytes;
         }
         if (times.steps.empty() && pass.steps.size() == 1) {
             StepReport& only = pass.steps.front();

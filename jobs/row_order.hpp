@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+
+#include <cstdint>
+
+namespace runner {
+
+/// An order of whole rows: that of an array whose first two axes have changed places. Row (i, j) of
+/// the array [first, second, …] is the row (j, i) in this order. With `first` 1 they stay.
+struct RowOrder {
+    std::int64_t first = 1;  ///< extent of the array's first axis
+    std::int64_t second = 1; ///< of its second; 1 × the number of rows where they stay
+
+    bool operator==(const RowOrder&) const = default;
+};
+
+/// Memory that a reader in another order takes, beside the caller's, for what it puts in order.
+inline constexpr std::int64_t ordered_rows_bytes = std::int64_t{4} << 20;
+
+/// What is said of the array in this order: its first two axes have changed places.
+DatasetInfo in_order(DatasetInfo info, const RowOrder& order);
+
+} // namespace runner

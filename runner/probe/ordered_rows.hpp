@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/rows.hpp"
+#include "jobs/row_order.hpp"
+
+#include <memory>
+
+namespace runner {
+
+/// Reads rows in this order. What lies side by side in the array is read in one piece. `rows` has
+/// order.first × order.second of them. Takes ordered_rows_bytes, or a row where that is more.
+std::unique_ptr<RowReader> open_ordered_rows(std::unique_ptr<RowReader> rows,
+                                             const RowOrder& order);
+
+} // namespace runner
