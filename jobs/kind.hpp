@@ -40,6 +40,9 @@ struct JobInput {
     /// Invalid elements (kernels/elements/invalid.hpp), which kinds heed that take them; nothing:
     /// all are values.
     std::optional<double> invalid = {};
+    /// Which sample of the source's colour pixels `array` has (jobs/each_sample_job.hpp), for
+    /// messages; nothing: all.
+    std::optional<int> sample = {};
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the

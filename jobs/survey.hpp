@@ -15,6 +15,8 @@ struct Findings {
     std::vector<std::uint64_t> counts;
     std::int64_t most = 0;
     std::int64_t least = 0;
+    /// Where the samples of colour pixels are surveyed each by itself: theirs, put together so too.
+    std::vector<Findings> samples = {};
 };
 
 /// A pass over the input, or several, before the stream, in parts that any rank may take in any

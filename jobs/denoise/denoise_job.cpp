@@ -7,6 +7,7 @@
 #include "jobs/denoise/filled_job.hpp"
 #include "jobs/denoise/nlm_job.hpp"
 #include "jobs/denoise/window_job.hpp"
+#include "jobs/each_sample_job.hpp"
 #include "jobs/match/match_keys.hpp"
 #include "jobs/toml_text.hpp"
 
@@ -198,6 +199,20 @@ class DenoiseParameters : public ListedParameters<DenoiseKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
+        return make_each_sample(input, *this,
+                                [&](const JobInput& one) { return make_one(one, output_type); });
+    }
+
+    std::string canonical_for(const ArrayInfo& input) const override {
+        DenoiseKeys effective = keys();
+        fill_in(effective, input.shape.size() == 2);
+        return list().canonical(effective, CanonicalFor::identity);
+    }
+
+  private:
+    /// The job for an input of one sample a pixel.
+    std::unique_ptr<StreamJob> make_one(const JobInput& input,
+                                        std::optional<ElementType> output_type) const {
         Volume volume = make_volume(input, "denoise", VoxelTypes::all);
         const Match match = make_match(keys(), volume, "denoise");
         check_step(keys().step, match);
@@ -212,13 +227,6 @@ class DenoiseParameters : public ListedParameters<DenoiseKeys> {
             keys().method == Method::bm4d ? estimates_matches_twice : estimates_references, match);
     }
 
-    std::string canonical_for(const ArrayInfo& input) const override {
-        DenoiseKeys effective = keys();
-        fill_in(effective, input.shape.size() == 2);
-        return list().canonical(effective, CanonicalFor::identity);
-    }
-
-  private:
     std::unique_ptr<StreamJob> method(const Volume& volume, const Match& match,
                                       const NoiseKeys& noise,
                                       const std::vector<std::int64_t>& shape) const {

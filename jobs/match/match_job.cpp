@@ -5,6 +5,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/writers/output_fields.hpp"
 #include "jobs/axis_work.hpp"
+#include "jobs/match/sample_match_job.hpp"
 #include "kernels/match/match.hpp"
 
 #include <algorithm>
@@ -41,6 +42,26 @@ class MatchParameters : public ListedParameters<MatchKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
+        if (!has_samples(input)) {
+            return make_one(input, output_type);
+        }
+        std::vector<std::shared_ptr<const MatchJob>> jobs;
+        for (int i = 0; i < *input.channels; ++i) {
+            jobs.push_back(make_one(sample_of(input, i), output_type));
+        }
+        return std::make_unique<SampleMatchJob>(jobs, canonical_for(sample_of(input, 0).array));
+    }
+
+    std::string canonical_for(const ArrayInfo& input) const override {
+        MatchKeys effective = keys();
+        fill_in(effective, input.shape.size() == 2);
+        return list().canonical(effective, CanonicalFor::identity);
+    }
+
+  private:
+    /// The job for an input of one sample a pixel.
+    std::unique_ptr<MatchJob> make_one(const JobInput& input,
+                                       std::optional<ElementType> output_type) const {
         Volume volume = make_volume(input, "match", VoxelTypes::usual);
         if (output_type) {
             throw Error(ExitCode::usage,
@@ -49,12 +70,6 @@ class MatchParameters : public ListedParameters<MatchKeys> {
         }
         const Match match = make_match(keys(), volume, "match");
         return std::make_unique<MatchJob>(std::move(volume), match);
-    }
-
-    std::string canonical_for(const ArrayInfo& input) const override {
-        MatchKeys effective = keys();
-        fill_in(effective, input.shape.size() == 2);
-        return list().canonical(effective, CanonicalFor::identity);
     }
 };
 

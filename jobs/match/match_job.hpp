@@ -64,7 +64,7 @@ std::int64_t match_halo(const Match& match);
 /// The keys of [match].
 std::vector<KeyText> match_keys();
 
-/// Reads [match]. What it returns makes a MatchJob and throws Error
+/// Reads [match]. What it returns makes a MatchJob, of colour a SampleMatchJob, and throws Error
 /// * input: as make_volume();
 /// * usage: keys that do not fit the input, or output.dtype, which it does not take.
 std::unique_ptr<KindParameters> parse_match(TableReader& table);

@@ -102,15 +102,17 @@ std::uint32_t most_valid_bits(const Volume& volume, const std::byte* in, std::in
     const std::array<std::int64_t, 3> at = {voxel / volume.layer_voxels(),
                                             voxel / volume.shape[2] % volume.shape[1],
                                             voxel % volume.shape[2]};
-    throw Error(ExitCode::input, {"a voxel of the input is not a finite number",
-                                  volume.source.file + ":" + volume.source.dataset + ", voxel " +
-                                      toml_text(std::span<const std::int64_t>(at)),
-                                  "it is " + toml_text(static_cast<double>(value)),
-                                  std::string("Patches with it have no distances: write a number "
-                                              "there") +
-                                      (std::isnan(value) ? ", or input.invalid = \"nan\" if it is "
-                                                           "no value"
-                                                         : "")});
+    throw Error(ExitCode::input,
+                {"a voxel of the input is not a finite number",
+                 volume.source.file + ":" + volume.source.dataset + ", voxel " +
+                     toml_text(std::span<const std::int64_t>(at)) +
+                     (volume.sample ? fmt::format(", sample {}", *volume.sample) : ""),
+                 "it is " + toml_text(static_cast<double>(value)),
+                 std::string("Patches with it have no distances: write a number "
+                             "there") +
+                     (std::isnan(value) ? ", or input.invalid = \"nan\" if it is "
+                                          "no value"
+                                        : "")});
 }
 
 /// The step that makes float32 of integers and adds no error to the rounding; "" for other
@@ -157,15 +159,6 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
                      "takes one index of another"});
     }
     refuse_empty(array.shape);
-    if (input.channels.value_or(1) > 1) {
-        throw Error(
-            ExitCode::input,
-            {name + " does not take colour", "input.dataset",
-             fmt::format("the file marks the last axis of {} as the {} channels of a colour image",
-                         shape_text(array.shape), *input.channels),
-             "Store each channel as a dataset of its own. If it is no colour, write "
-             "input.colour = false"});
-    }
     if (types == VoxelTypes::all
             ? !is_number(array.type)
             : array.type != ElementType::uint8 && array.type != ElementType::uint16 &&
@@ -178,6 +171,7 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
     Volume volume;
     volume.type = array.type;
     volume.source = input.source;
+    volume.sample = input.sample;
     volume.is_image = array.shape.size() == 2;
     volume.invalid = input.invalid;
     std::copy(array.shape.rbegin(), array.shape.rend(), volume.shape.rbegin());

@@ -23,7 +23,9 @@ struct Volume {
     ElementType type = ElementType::float32;
     std::array<std::int64_t, 3> shape = {1, 1, 1};
     InputDataset source = {}; ///< for messages
-    bool is_image = false;    ///< of two axes
+    /// Which sample of the source's colour pixels it is, for messages; nothing: all.
+    std::optional<int> sample = {};
+    bool is_image = false; ///< of two axes
     /// Invalid elements (kernels/elements/invalid.hpp); nothing: all are values.
     std::optional<double> invalid = {};
 
@@ -41,8 +43,8 @@ enum class VoxelTypes {
     all,   ///< of every number
 };
 
-/// The input as a volume; `kind` for messages. @throws Error (input): more than three axes or less
-/// than two, an empty one, colour, another element type.
+/// The input, of one sample a pixel, as a volume; `kind` for messages. @throws Error (input): more
+/// than three axes or less than two, an empty one, another element type.
 Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes types);
 
 /// The greatest magnitude, as float32, of the values of rows [first, first + rows), on the host; of

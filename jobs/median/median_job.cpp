@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "jobs/boundary_keys.hpp"
+#include "jobs/each_sample_job.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/elements/invalid.hpp"
@@ -74,14 +75,6 @@ void check_input(const JobInput& input, std::size_t axes) {
                      "Choose another dataset, or median.size = [y, x]"});
     }
     refuse_empty(shape, "Choose another dataset");
-    if (input.channels.value_or(1) > 1) {
-        throw Error(ExitCode::input,
-                    {"median does not take colour", "input.dataset",
-                     "the file marks the last axis of " + shape_text(shape) + " as the " +
-                         std::to_string(*input.channels) + " channels of a colour image",
-                     "Store each channel as a dataset of its own. If it is no colour, write "
-                     "input.colour = false"});
-    }
 }
 
 class MedianParameters : public ListedParameters<MedianKeys> {
@@ -92,6 +85,14 @@ class MedianParameters : public ListedParameters<MedianKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
+        return make_each_sample(input, *this,
+                                [&](const JobInput& one) { return make_one(one, output_type); });
+    }
+
+  private:
+    /// The job for an input of one sample a pixel.
+    std::unique_ptr<StreamJob> make_one(const JobInput& input,
+                                        std::optional<ElementType> output_type) const {
         const std::size_t axes = keys().size[0] > 1 ? 3 : 2;
         check_input(input, axes);
         if (output_type && *output_type != input.array.type) {

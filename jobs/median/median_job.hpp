@@ -49,8 +49,8 @@ class MedianJob : public StreamJob {
 std::vector<KeyText> median_keys();
 
 /// Reads [median]: size (default [3, 3]), boundary (reflect), fill (0), difference and side. What
-/// it returns makes a MedianJob and throws Error
-/// * input: too few axes, an empty one, or colour;
+/// it returns makes a MedianJob, of colour an EachSampleJob of such, and throws Error
+/// * input: too few axes, or an empty one;
 /// * usage: an output type that is not the input's.
 std::unique_ptr<KindParameters> parse_median(TableReader& table);
 

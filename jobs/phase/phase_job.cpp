@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "jobs/counted_rows.hpp"
+#include "jobs/each_sample_job.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
@@ -117,14 +118,6 @@ void check_input(const JobInput& input) {
                      "its shape is " + shape_text(shape), "Choose a dataset of projections"});
     }
     refuse_empty(shape, "Choose another dataset");
-    if (input.channels.value_or(1) > 1) {
-        throw Error(ExitCode::input,
-                    {"phase does not take colour", "input.dataset",
-                     "the file marks the last axis of " + shape_text(shape) + " as the " +
-                         std::to_string(*input.channels) + " channels of a colour image",
-                     "Store each channel as a dataset of its own. If it is no colour, write "
-                     "input.colour = false"});
-    }
 }
 
 /// Eight times as far as the filter falls to 1/e, or half of the extent, of which reflection
@@ -159,6 +152,14 @@ class PhaseParameters : public ListedParameters<PhaseKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
+        return make_each_sample(input, *this,
+                                [&](const JobInput& one) { return make_one(one, output_type); });
+    }
+
+  private:
+    /// The job for an input of one sample a pixel.
+    std::unique_ptr<StreamJob> make_one(const JobInput& input,
+                                        std::optional<ElementType> output_type) const {
         check_input(input);
         if (output_type.value_or(ElementType::float32) != ElementType::float32) {
             throw Error(ExitCode::usage,

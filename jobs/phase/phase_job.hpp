@@ -52,8 +52,9 @@ class PhaseJob : public StreamJob {
 /// The keys of [phase].
 std::vector<KeyText> phase_keys();
 
-/// Reads [phase]. What it returns makes a PhaseJob and throws Error
-/// * input: fewer than two axes, an empty one, colour, or a projection too large to transform;
+/// Reads [phase]. What it returns makes a PhaseJob, of colour an EachSampleJob of such, and throws
+/// Error
+/// * input: fewer than two axes, an empty one, or a projection too large to transform;
 /// * usage: an output type other than float32, or a filter that is not finite.
 std::unique_ptr<KindParameters> parse_phase(TableReader& table);
 

@@ -30,10 +30,10 @@ Error at_step(const Error& error, const StepParameters& step, const StepParamete
 }
 
 /// The lines without those that are comments.
-std::string parameters_text(const StepParameters& step, const ArrayInfo& input) {
+std::string parameters_text(const StepParameters& step, const ArrayInfo& input, const Job& job) {
     return "kind = " + toml_text(step.kind) + "\n" +
            (step.type ? "dtype = " + toml_text(name_of(*step.type)) + "\n" : "") +
-           step.parameters->canonical_for(input);
+           job.parameters().value_or(step.parameters->canonical_for(input));
 }
 
 std::string key_of(const StepParameters& step) {
@@ -153,8 +153,8 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
             }
             std::shared_ptr<const Job> job =
                 step.parameters->make(next, last && !step.type ? output_type : step.type);
-            made.push_back(
-                {step.label, key_of(step), parameters_text(step, next.array), next.array, job});
+            made.push_back({step.label, key_of(step), parameters_text(step, next.array, *job),
+                            next.array, job});
             if (!job->fields().empty() && !last) {
                 throw Error(ExitCode::usage,
                             {"a step must make one dataset for the next", "",

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/rounding.hpp"
 #include "jobs/axis_work.hpp"
+#include "jobs/each_sample_job.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 
@@ -65,14 +66,6 @@ void check_input(const JobInput& input) {
                      "Choose another dataset"});
     }
     refuse_empty(shape, "Choose another dataset");
-    if (input.channels.value_or(1) > 1) {
-        throw Error(ExitCode::input,
-                    {"stripes does not take colour", "input.dataset",
-                     "the file marks the last axis of " + shape_text(shape) + " as the " +
-                         std::to_string(*input.channels) + " channels of a colour image",
-                     "Store each channel as a dataset of its own. If it is no colour, write "
-                     "input.colour = false"});
-    }
     const std::int64_t angles = shape[shape.size() - 2];
     if (angles > Stripes::most_rows) {
         throw Error(ExitCode::input,
@@ -91,6 +84,14 @@ class StripesParameters : public ListedParameters<StripesKeys> {
 
     std::unique_ptr<Job> make(const JobInput& input,
                               std::optional<ElementType> output_type) const override {
+        return make_each_sample(input, *this,
+                                [&](const JobInput& one) { return make_one(one, output_type); });
+    }
+
+  private:
+    /// The job for an input of one sample a pixel.
+    std::unique_ptr<StreamJob> make_one(const JobInput& input,
+                                        std::optional<ElementType> output_type) const {
         check_input(input);
         if (output_type && *output_type != input.array.type) {
             throw Error(ExitCode::usage,

@@ -47,8 +47,9 @@ class StripesJob : public StreamJob {
 /// The keys of [stripes].
 std::vector<KeyText> stripes_keys();
 
-/// Reads [stripes]. What it returns makes a StripesJob and throws Error
-/// * input: fewer than two axes, an empty one, too many angles, or colour;
+/// Reads [stripes]. What it returns makes a StripesJob, of colour an EachSampleJob of such, and
+/// throws Error
+/// * input: fewer than two axes, an empty one, or too many angles;
 /// * usage: an output type that is not the input's.
 std::unique_ptr<KindParameters> parse_stripes(TableReader& table);
 

@@ -112,6 +112,16 @@ class Shown {
     std::optional<Ticker> ticker_;
 };
 
+/// The findings of all ranks' parts.
+void put_together(const Ranks& ranks, Findings& findings) {
+    ranks.add_up(findings.counts);
+    findings.most = ~ranks.least(~findings.most); // −most may not exist
+    findings.least = ranks.least(findings.least);
+    for (Findings& sample : findings.samples) {
+        put_together(ranks, sample);
+    }
+}
+
 } // namespace
 
 std::optional<PreparedJob> survey_input(const PreparedJob& prepared, const Ranks& ranks,
@@ -134,10 +144,7 @@ std::optional<PreparedJob> survey_input(const PreparedJob& prepared, const Ranks
         if (ranks.least(whole ? 1 : 0) == 0) {
             return std::nullopt;
         }
-        Findings& findings = survey->findings();
-        ranks.add_up(findings.counts);
-        findings.most = ~ranks.least(~findings.most); // −most may not exist
-        findings.least = ranks.least(findings.least);
+        put_together(ranks, survey->findings());
     } while (survey->needs_another_pass());
     return with_findings(prepared, survey->findings());
 }

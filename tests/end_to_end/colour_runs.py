@@ -4,7 +4,6 @@ Taps are multiples of 1/8 and samples whole numbers, so every sum is exact in fl
 makes of each channel in float64 is what must be written, to the bit.
 """
 import itertools
-import os
 import pathlib
 
 import h5py
@@ -13,7 +12,7 @@ from PIL import Image
 import pytest
 from scipy.ndimage import convolve1d
 
-from harness import attempt, call
+from harness import call
 
 ROW_TAPS = [0.125, 0.25, 0.5, 0.375, 0.125]
 COLUMN_TAPS = [0.25, 0.125, 0.5, 0.125, 0.25, 0.125, 0.375]
@@ -152,18 +151,6 @@ def test_marks():
     # Marks that do not fit the shape are none.
     store(array[..., :2], interpretation="rgb-image")
     assert run().stderr == ""
-
-
-def test_other_kinds():
-    store(samples((20, 30, 3), "uint8"), interpretation="rgb-image")
-    for kind in ["denoise", "match"]:
-        dataset = "matches" if kind == "match" else "image"
-        pathlib.Path("other.toml").write_text(
-            f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/image"\n[output]\n'
-            f'file = "other.h5"\ndataset = "/{dataset}"\n[{kind}]\npatch = [1, 3, 3]\n')
-        done = attempt("other.toml", "--quiet")
-        assert done.returncode == 3 and f"{kind} does not take colour" in done.stderr, done.stderr
-        assert not os.path.exists("other.h5")
 
 
 def test_pictures():

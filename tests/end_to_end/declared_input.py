@@ -58,9 +58,9 @@ def test_a_last_axis_that_may_be_colour(kind, name):
 
 @pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
 def test_colour_is_never_filtered_across(name):
-    """Every channel is as it is by itself, in each kind that takes colour; the others refuse it."""
+    """Every channel is as it is by itself (colour_samples.py has the other kinds)."""
     more = save(name, COLOUR) + "\ncolour = true"
-    for kind in ["bin", "convolve", "correct"]:
+    for kind in ["bin", "convolve", "correct", "median"]:
         write_job(kind, name, more)
         assert run() == ("", [])
         with h5py.File("o.h5") as file:
@@ -72,18 +72,11 @@ def test_colour_is_never_filtered_across(name):
             run()
             with h5py.File("one_o.h5") as file:
                 assert np.array_equal(file["d"][...], made[..., channel]), (kind, channel)
-    for kind in ["median", "denoise", "match"]:
-        write_job(kind, name, more)
-        bad(3, ["does not take colour", "input.colour = false"], "j.toml", "--quiet")
 
 
 def test_a_mark_is_overruled():
     """A file that says colour, of which the job file says that it is none."""
     Image.fromarray(COLOUR).save("c.png")
-    write_job("median", "c.png")
-    bad(3, ["does not take colour"], "j.toml", "--quiet")
-    write_job("median", "c.png", "colour = false")
-    assert run() == ("", [])
     write_job("bin", "c.png", "", "a.npy")
     run()
     assert np.load("a.npy").shape == (6, 7, 3)

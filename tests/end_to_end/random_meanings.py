@@ -258,8 +258,7 @@ def correction(case):
 
 
 def kinds_for(data, steps):
-    kinds = ["convolve", "bin", "rescale"]
-    kinds += [] if data.colour else ["median"]
+    kinds = ["convolve", "bin", "rescale", "median"]
     kinds += ["fill"] if data.invalid is not None else []
     kinds += ["transpose"] if data.values.ndim <= 3 else []
     return kinds + (["correct"] if not steps and data.values.dtype != np.dtype("int64") else [])

@@ -10,7 +10,7 @@ from PIL import Image
 import pytest
 import tifffile
 
-from harness import bad, call
+from harness import call
 
 pytestmark = pytest.mark.quick
 RGBA = np.random.default_rng(5).integers(0, 256, (10, 12, 4)).astype("u1")
@@ -112,13 +112,6 @@ def test_colours_that_alpha_is_in():
     tifffile.imwrite("a.tif", RGBA, photometric="rgb", extrasamples=["assocalpha"])
     said = job("a.tif", "transpose", "permutation = [1, 0, 2]", "o.h5")
     assert "multiplied by their alpha" in said and said.count("warning") == 1, said
-
-
-def test_kinds_that_take_no_colour():
-    write("a.png", RGBA)
-    pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "a.png"\n[output]\nfile = "o.h5"\n[median]\n'
-                                      "size = [3, 3]\n")
-    bad(3, ["median does not take colour", "4 channels"], "j.toml", "--quiet")
 
 
 def test_the_report_of_two_passes_has_the_warnings_of_both():

@@ -193,7 +193,9 @@ TEST(DenoiseJob, RefusesInputsThatDoNotFit) {
     using Failure = std::pair<int, std::string>;
     EXPECT_EQ(failure({}, {ElementType::int32, {7, 9, 11}}, {}, {}), (Failure{0, ""}));
     EXPECT_EQ(failure({}, {ElementType::complex64, {7, 9, 11}}, {}, {}), (Failure{3, ""}));
-    EXPECT_EQ(failure({}, {ElementType::uint8, {7, 9, 3}}, 3, {}), (Failure{3, "input.dataset"}));
+    EXPECT_EQ(failure({}, {ElementType::uint8, {7, 9, 3}}, 3, {}), (Failure{0, ""}));
+    EXPECT_EQ(failure({}, {ElementType::uint8, {2, 7, 9, 8, 3}}, 3, {}),
+              (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure({}, volume, {}, ElementType::uint8), (Failure{2, "output.dtype"}));
     EXPECT_EQ(failure({{"step", of(std::int64_t{4})}}, volume, {}, {}),
               (Failure{2, "denoise.step"}));

@@ -156,7 +156,8 @@ TEST(MatchJob, RefusesInputsThatDoNotFit) {
     EXPECT_EQ(failure({}, {ElementType::float64, {7, 9, 11}}), (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure({}, {ElementType::uint8, {9}}), (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure({}, {ElementType::uint8, {7, 0, 11}}), (Failure{3, "input.dataset"}));
-    EXPECT_EQ(failure({}, {ElementType::uint8, {7, 9, 3}}, 3), (Failure{3, "input.dataset"}));
+    EXPECT_EQ(failure({}, {ElementType::uint8, {7, 9, 3}}, 3), (Failure{0, ""}));
+    EXPECT_EQ(failure({}, {ElementType::uint8, {2, 7, 9, 8, 3}}, 3), (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure({}, volume, {}, ElementType::uint8), (Failure{2, "output.dtype"}));
     EXPECT_EQ(failure({}, {ElementType::uint8, {2, 9, 11}}), (Failure{2, "match.patch"}));
     EXPECT_EQ(failure({{"patch", integers({2, 3, 3})}}, image), (Failure{2, "match.patch"}));

@@ -38,6 +38,25 @@ TEST(MedianJob, RowsAreOfImagesOrOfLayers) {
     EXPECT_EQ(volume.border, RowBorder::periodic);
 }
 
+/// A row of the dataset is then a pixel, and rows of the image stay together.
+TEST(MedianJob, TakesSamplesOfColourApart) {
+    const auto job = make({{"size", integers({3, 5, 3})}, {"boundary", of(std::string("wrap"))}},
+                          {ElementType::uint16, {2, 4, 10, 7, 3}}, 3);
+    const StreamShape shape = shape_of(job);
+    EXPECT_EQ(shape.output.shape, (std::vector<std::int64_t>{2, 4, 10, 7, 3}));
+    EXPECT_EQ(shape.frames, 2);
+    EXPECT_EQ(shape.rows, 280);
+    EXPECT_EQ(shape.in_row_bytes, 6);
+    EXPECT_EQ(shape.out_row_bytes, 6);
+    EXPECT_EQ(shape.halo, 70);
+    EXPECT_EQ(shape.made.layer, 70);
+    EXPECT_EQ(shape.made.each, 70);
+    EXPECT_EQ(shape.border, RowBorder::periodic);
+    EXPECT_EQ(job->channels(), 3);
+    EXPECT_EQ(job->axis_work(5), (std::vector<std::string>{"each by itself", "filtered", "filtered",
+                                                           "filtered", "each by itself"}));
+}
+
 TEST(MedianJob, DefaultsAreWritten) {
     EXPECT_EQ(parsed("median", parse_median, {})->canonical(),
               "size = [1, 3, 3]\nboundary = \"reflect\"\nfill = 0.0\n");
@@ -81,7 +100,7 @@ TEST(MedianJob, RefusesInputsThatDoNotFit) {
     using Failure = std::pair<int, std::string>;
     const ArrayInfo volume = {ElementType::uint8, {5, 6, 3}};
     EXPECT_EQ(failure(volume, {}, {}), (Failure{0, ""}));
-    EXPECT_EQ(failure(volume, 3, {}), (Failure{3, "input.dataset"}));
+    EXPECT_EQ(failure(volume, 3, {}), (Failure{3, "input.dataset"})) << "an image of colour";
     EXPECT_EQ(failure({ElementType::uint8, {5, 6}}, {}, {}), (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure({ElementType::uint8, {5, 0, 6}}, {}, {}), (Failure{3, "input.dataset"}));
     EXPECT_EQ(failure(volume, {}, ElementType::float32), (Failure{2, "output.dtype"}));
