@@ -4,10 +4,12 @@
 #include "base/array_info.hpp"
 #include "io/rows/dataset_part.hpp"
 #include "io/rows/frame_roles.hpp"
+#include "io/rows/rows.hpp"
 #include "jobs/job.hpp"
 #include "jobs/key_text.hpp"
 #include "jobs/table.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +27,24 @@ struct InputDataset {
     std::string dataset;
 };
 
+/// What a job says of the invalid elements of datasets that its kind reads beside the input.
+struct InvalidRule {
+    bool heeds = true;                 ///< whether there are any
+    std::optional<double> number = {}; ///< that they are; nothing: as the dataset's own file says
+};
+
+/// A mask of the extents of all of a job's source, for frames that its kind reads beside the input.
+class SourceMask {
+  public:
+    virtual ~SourceMask() = default;
+    /// A part of the source, as `rows` reads it, in which masked elements are marked as the input's
+    /// invalid ones. @throws Error (input).
+    virtual std::unique_ptr<RowReader> mark(std::unique_ptr<RowReader> rows,
+                                            const DatasetPart& part, int threads) const = 0;
+    /// Bytes in memory that it takes.
+    virtual std::int64_t bytes(int threads) const = 0;
+};
+
 /// The input that a job is made for.
 struct JobInput {
     ArrayInfo array;
@@ -40,6 +60,8 @@ struct JobInput {
     /// Invalid elements (kernels/elements/invalid.hpp), which kinds heed that take them; nothing:
     /// all are values.
     std::optional<double> invalid = {};
+    InvalidRule invalid_rule = {};
+    std::shared_ptr<const SourceMask> source_mask = {}; ///< null: there is none
     /// Which sample of the source's colour pixels `array` has (jobs/each_sample_job.hpp), for
     /// messages; nothing: all.
     std::optional<int> sample = {};

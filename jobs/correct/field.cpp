@@ -8,13 +8,16 @@
 #include "jobs/correct/images.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/correct/image_stacks.hpp"
+#include "kernels/correct/valid_stacks.hpp"
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
 #include "kernels/queue/cpu_queue.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include <oneapi/tbb/blocked_range.h>
@@ -121,8 +124,15 @@ class OneImage : public SideImage::Source {
             check();
             const std::int64_t count = std::min(band, rows - done);
             images_.read(0, 1, first + done, count, bytes.data());
-            load_elements(images_.type(), bytes.data(), count * images_.columns,
-                          to + done * images_.columns);
+            float* const values = to + done * images_.columns;
+            load_elements(images_.type(), bytes.data(), count * images_.columns, values);
+            if (images_.invalid) {
+                mark_invalid(queue,
+                             {images_.type(), *images_.invalid, ElementType::float32,
+                              std::numeric_limits<double>::quiet_NaN()},
+                             count * images_.columns, bytes.data(),
+                             reinterpret_cast<std::byte*>(values));
+            }
         }
     }
 
@@ -163,8 +173,10 @@ class MeanImage : public SideImage::Source {
     }
 
   private:
+    /// Bytes of a row of sums, and where elements may be invalid of counts of the valid ones.
     std::int64_t sums_row() const {
-        return images_.columns * static_cast<std::int64_t>(sizeof(double));
+        return images_.columns * static_cast<std::int64_t>(sizeof(double)) *
+               (images_.invalid ? 2 : 1);
     }
     /// `bytes`: for the elements of `most` images at once.
     void add_band(CpuQueue& queue, std::int64_t first, std::int64_t band, std::int64_t most,
@@ -172,17 +184,30 @@ class MeanImage : public SideImage::Source {
                   const std::function<void()>& check) const {
         const std::int64_t pixels = band * images_.columns;
         const std::int64_t element = size_of(images_.type());
-        std::fill_n(sums, pixels, 0);
+        double* const counts = sums + pixels; // where elements may be invalid
+        std::fill_n(sums, images_.invalid ? 2 * pixels : pixels, 0);
         for (std::int64_t image = 0; image < images_.count; image += most) {
             check();
             const std::int64_t images = std::min(most, images_.count - image);
             images_.read(image, images, first, band, bytes);
             for_pixels(queue, pixels, [&](std::int64_t pixel, std::int64_t count) {
                 for (std::int64_t i = 0; i < images; ++i) {
-                    add_elements(images_.type(), bytes + (i * pixels + pixel) * element, count,
-                                 sums + pixel);
+                    const std::byte* const from = bytes + (i * pixels + pixel) * element;
+                    if (images_.invalid) {
+                        add_valid_elements(images_.type(), *images_.invalid, from, count,
+                                           sums + pixel, counts + pixel);
+                    } else {
+                        add_elements(images_.type(), from, count, sums + pixel);
+                    }
                 }
             });
+        }
+        if (images_.invalid) { // NaN where none is valid
+            std::transform(sums, sums + pixels, counts, to, [](double sum, double count) {
+                return count > 0 ? static_cast<float>(sum / count)
+                                 : std::numeric_limits<float>::quiet_NaN();
+            });
+            return;
         }
         std::transform(sums, sums + pixels, to, [&](double sum) {
             return static_cast<float>(sum / static_cast<double>(images_.count));
@@ -214,10 +239,15 @@ class MedianImage : public SideImage::Source {
             images_.read(0, images_.count, first + done, count, bytes.data());
             for_pixels(queue, count * images_.columns,
                        [&](std::int64_t pixel, std::int64_t pixels) {
-                           median_of_images({images_.type(),
-                                             bytes.data() + pixel * size_of(images_.type()),
-                                             images_.count, count * images_.row_bytes()},
-                                            pixels, to + done * images_.columns + pixel);
+                           const ImageStack stack{images_.type(),
+                                                  bytes.data() + pixel * size_of(images_.type()),
+                                                  images_.count, count * images_.row_bytes()};
+                           float* const medians = to + done * images_.columns + pixel;
+                           if (images_.invalid) {
+                               median_of_valid(stack, *images_.invalid, pixels, medians);
+                           } else {
+                               median_of_images(stack, pixels, medians);
+                           }
                        });
         }
     }
@@ -225,7 +255,10 @@ class MedianImage : public SideImage::Source {
   private:
     std::int64_t stack_row() const { return images_.count * images_.row_bytes(); }
     std::int64_t own_bytes() const {
-        return images_.reader_bytes + most_threads * median_bytes(images_.type(), images_.count);
+        return images_.reader_bytes +
+               most_threads * (images_.invalid
+                                   ? median_of_valid_bytes(images_.type(), images_.count)
+                                   : median_bytes(images_.type(), images_.count));
     }
 
     Images images_;

@@ -6,8 +6,10 @@
 #include "io/inspect/exchange_names.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/index_range.hpp"
+#include "kernels/elements/invalid.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -183,6 +185,30 @@ DatasetPart part_of(const DatasetLayout& layout, const FieldSource& source, cons
     return part;
 }
 
+/// The invalid elements of a field's dataset: as the job says of all that it reads, or else as the
+/// dataset's own file does. Of floats NaN where the input has invalid elements too.
+std::optional<double> invalid_of(const DatasetLayout& layout, const JobInput& input) {
+    const ElementType type = layout.info.array.type;
+    const InvalidRule& rule = input.invalid_rule;
+    if (!rule.heeds) {
+        return std::nullopt;
+    }
+    for (const std::optional<double>& number : {rule.number, layout.info.invalid_value}) {
+        if (number && has_element(type, *number)) {
+            return number;
+        }
+    }
+    const bool is_heeded = rule.number || layout.info.invalid_value || input.invalid;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return is_heeded && has_element(type, nan) ? std::optional(nan) : std::nullopt;
+}
+
+/// Whether a mask of the source's extents marks elements of this dataset.
+bool is_masked(const DatasetLayout& layout, const std::string& file, const JobInput& input) {
+    return input.source_mask && input.invalid && file == input.source.file &&
+           layout.dataset == input.source.dataset;
+}
+
 } // namespace
 
 void Images::read(std::int64_t image, std::int64_t images, std::int64_t first, std::int64_t band,
@@ -217,8 +243,15 @@ Images open_images(const FieldSource& asked, const FieldRole& role, const JobInp
     images.count = checked_product(std::span(part.count).first(leading));
     images.columns = frame.back();
     images.rows = checked_product(std::span(frame).first(frame.size() - 1));
-    images.reader = open_part(input.files->open(layout, read_threads), part);
+    std::unique_ptr<RowReader> rows = open_part(input.files->open(layout, read_threads), part);
     images.reader_bytes = layout_reader_bytes(layout, read_threads);
+    images.invalid = invalid_of(layout, input);
+    if (is_masked(layout, file, input)) {
+        rows = input.source_mask->mark(std::move(rows), part, read_threads);
+        images.reader_bytes += input.source_mask->bytes(read_threads);
+        images.invalid = input.invalid;
+    }
+    images.reader = std::move(rows);
     images.is_packed = layout.way != DatasetLayout::Way::positions;
     const std::vector<std::int64_t>& chunk = layout.info.chunk;
     if (chunk.size() == part.count.size() && leading == 1) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace runner {
@@ -25,6 +26,9 @@ struct Images {
     std::int64_t columns = 0; ///< elements of a row
     /// The numbers of the frames of a scan that they are taken from; empty: all there are.
     std::vector<std::int64_t> frames = {};
+    /// Their invalid elements (kernels/elements/invalid.hpp), which a field is not made of;
+    /// nothing: all are values.
+    std::optional<double> invalid = {};
 
     ElementType type() const { return reader->info().array.type; }
     std::int64_t row_bytes() const { return columns * size_of(type()); }

@@ -22,6 +22,14 @@ double invalid_value(ElementType out, double value) {
     });
 }
 
+bool has_element(ElementType type, double number) {
+    return is_number(type) && visit_element_type(type, [number](auto zero) {
+               using T = decltype(zero);
+               return std::is_floating_point_v<T> ||
+                      (!std::isnan(number) && static_cast<double>(converted<T>(number)) == number);
+           });
+}
+
 void mark_invalid(CpuQueue& queue, const InvalidMapping& mapping, std::int64_t count,
                   const std::byte* in, std::byte* out) {
     constexpr std::int64_t block = 1 << 14;

@@ -39,6 +39,9 @@ template <class T> T invalid_element(double value) {
 /// element.
 double invalid_value(ElementType out, double value);
 
+/// Whether an array of this type has elements equal to the number.
+bool has_element(ElementType type, double number);
+
 /// The types of an input and an output, and their invalid elements.
 struct InvalidMapping {
     ElementType in_type = ElementType::float32;

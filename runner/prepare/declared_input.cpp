@@ -25,15 +25,6 @@ bool may_be_colour(const std::vector<std::int64_t>& shape) {
     return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
 }
 
-/// Whether an array of this type has elements equal to the number.
-bool has_element(ElementType type, double number) {
-    return is_number(type) && visit_element_type(type, [number](auto zero) {
-               using T = decltype(zero);
-               return std::is_floating_point_v<T> ||
-                      (!std::isnan(number) && static_cast<double>(converted<T>(number)) == number);
-           });
-}
-
 /// Whether a mark, such as `_FillValue = -32768`, declares these elements and no others.
 bool declares(const std::string& mark, double value) {
     const std::string number = mark.substr(mark.find('=') + 1);

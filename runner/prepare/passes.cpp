@@ -56,6 +56,7 @@ PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const Job
         origin.roles = input.roles;
         origin.part = input.part;
         origin.invalid = passes[index].invalid;
+        origin.invalid_rule = input.invalid_rule;
         place.origin = std::move(origin);
     }
     if (index + 1 < passes.size()) {

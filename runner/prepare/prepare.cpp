@@ -176,18 +176,61 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
     return prepared;
 }
 
+namespace {
+
+/// A mask that is read beside the rows, for other frames than the input's.
+class MaskOfSource final : public SourceMask {
+  public:
+    MaskOfSource(const InputMask& mask, FileAccess& files) : mask_(mask), files_(&files) {
+        mask_.flags.reset();
+    }
+
+    std::unique_ptr<RowReader> mark(std::unique_ptr<RowReader> rows, const DatasetPart& part,
+                                    int threads) const override {
+        InputMask mask = mask_;
+        for (InputMask::Rows& each : mask.rows) {
+            each.part = part;
+        }
+        return open_masked_rows(
+            std::move(rows), mask,
+            [&](const DatasetLayout& layout) { return files_->open(layout, 1); }, threads);
+    }
+    std::int64_t bytes(int /*threads*/) const override { return mask_.bytes(1); }
+
+  private:
+    InputMask mask_;
+    FileAccess* files_;
+};
+
+InvalidRule invalid_rule(const JobFile::Input::Invalid& declared) {
+    using Rule = JobFile::Input::Invalid::Rule;
+    switch (declared.rule) {
+    case Rule::none: return {false, std::nullopt};
+    case Rule::nan: return {true, std::numeric_limits<double>::quiet_NaN()};
+    case Rule::number: return {true, declared.number};
+    default: return {true, declared.value};
+    }
+}
+
+} // namespace
+
 JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     const JobFile::Input& input = prepared.file.input;
     JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
     given.invalid = prepared.input.invalid_value;
+    given.invalid_rule = invalid_rule(input.invalid);
     if (const std::optional<InputOrigin>& origin = prepared.place.origin) {
         given.source = {origin->file, origin->dataset};
         given.roles = origin->roles;
         given.part = origin->part;
+        given.invalid_rule = origin->invalid_rule;
     } else if (!prepared.input_is_missing) {
         given.source = {input.file, input.dataset};
         given.roles = prepared.roles;
         given.part = prepared.part;
+        if (prepared.mask && !prepared.mask->rows.empty()) {
+            given.source_mask = std::make_shared<const MaskOfSource>(*prepared.mask, files);
+        }
     }
     return given;
 }

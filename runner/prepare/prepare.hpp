@@ -30,6 +30,7 @@ struct InputOrigin {
     FrameRoles roles = {};  ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};
     std::optional<double> invalid = {}; ///< of what is read, as JobInput's
+    InvalidRule invalid_rule = {};      ///< of the job, as JobInput's
     std::vector<JobCount> counts = {};  ///< of the passes before this one
     FileMark mark = {};                 ///< of the file that is read, once it is made
     FileMarks files = {};               ///< that the passes before this one read, but `file`

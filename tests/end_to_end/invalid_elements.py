@@ -163,6 +163,45 @@ def test_correct():
         check(array, marked(array.astype("f8") / 64, gone, "float32", mark), 5)
 
 
+FIELDS = {"mean": np.nanmean, "median": np.nanmedian, "none": lambda images, axis: images[0]}
+
+
+@pytest.mark.parametrize("reduce", FIELDS)
+@pytest.mark.parametrize("said", ["job", "file", "none"])
+def test_fields_leave_them_out(reduce, said):
+    """Of flat frames, by the number that the job says of all that it reads, or that their own dataset declares."""
+    random = np.random.default_rng(7)
+    array, lost = random.integers(100, 200, (3, 9, 11)).astype("u2"), None
+    flats = random.integers(300, 500, (1 if reduce == "none" else 4, 9, 11)).astype("u2")
+    lost = random.random(flats.shape) < 0.4
+    lost[:, 2, 3] = True
+    flats[lost] = 65000
+    pathlib.Path("j.toml").write_text(
+        f'kind = "correct"\n[input]\nfile = "i.h5"\ndataset = "/d"\n'
+        + {"job": "invalid = 65000", "file": "", "none": 'invalid = "none"'}[said]
+        + f'\n[output]\nfile = "o.h5"\n[run]\nbackend = "{programs.backend}"\n'
+        f'[correct]\ndark = 20\nflat = {{ dataset = "/flats", reduce = "{reduce}" }}\ndead = 3.5\n')
+    with h5py.File("i.h5", "w") as file:
+        file["d"], file["flats"] = array, flats
+        if said != "job":
+            file["flats"].attrs["_FillValue"] = np.uint16(65000)
+    done = call("j.toml", "--quiet", "--report", "r.json", ranks=2)
+    assert done.stderr == ""
+    values = flats.astype("f8")
+    if said != "none":
+        values[lost] = np.nan
+    values[:, 2, 3] = values[0, 2, 3]  # numpy warns of means of nothing
+    image = FIELDS[reduce](np.nan_to_num(values, nan=0) if reduce == "none" else
+                           np.where(np.isnan(values).all(0), 0, values), axis=0).astype("f4")
+    with np.errstate(all="ignore"):
+        wanted = (array.astype("f4") - np.float32(20)) / (image - np.float32(20))
+    dead = ~(image - np.float32(20) > 0)
+    wanted[:, dead] = 3.5
+    with h5py.File("o.h5") as file:
+        np.testing.assert_array_equal(file["d"][()], wanted)
+    assert json.loads(pathlib.Path("r.json").read_text())["counts"]["dead_values"] == 3 * dead.sum()
+
+
 def around(array, lost, at, reach, method):
     """By the distance, and of several at one by the place; or of the smallest cube."""
     found = []

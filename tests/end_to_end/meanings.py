@@ -185,12 +185,13 @@ def correct(data, dark, flat, dead=0.0):
     return stored(data, np.where(below, np.float32(dead), numbers), data.valid, "f4")
 
 
-def field(images, reduce):
-    """The image that several become; a single image has no leading axis."""
-    if reduce == "none":
-        return images
-    images = images.astype("f8")
-    return (images.mean(axis=0) if reduce == "mean" else np.median(images, axis=0)).astype("f4")
+def field(images, reduce, invalid=None):
+    """The image that several become, of valid elements alone; a single image has no leading axis."""
+    valid = is_valid(images, invalid)
+    images = np.ma.masked_array(images.astype("f8"), ~valid)
+    if reduce != "none":
+        images = images.mean(axis=0) if reduce == "mean" else np.ma.median(images, axis=0)
+    return np.ma.filled(images.astype("f4"), math.nan)
 
 
 def found_near(values, valid, at, reach, method):

@@ -239,8 +239,8 @@ def correction(case):
     rng = case.rng
     dead = {} if rng.random() < 0.5 else {"dead": "invalid" if rng.random() < 0.5 else 2.5}
     if case.form == "scan" and rng.random() < 0.7:
-        frames = case.masked  # the fields are means of what the file holds
-        images = {name: case.cut_field(field(frames[case.roles == role], "mean"))
+        frames, invalid = case.whole.values, case.whole.invalid
+        images = {name: case.cut_field(field(frames[case.roles == role], "mean", invalid))
                   for name, role in [("dark", 2), ("flat", 1)]}
         return dead, {**images, **dead}
     said, images = {}, {}
@@ -253,7 +253,9 @@ def correction(case):
             shape = case.frame if reduce == "none" else (int(rng.integers(1, 5)), *case.frame)
             file[name] = rng.integers(least, least + 30, shape).astype("uint16")
             said[name] = {"file": "fields.h5", "dataset": f"/{name}", "reduce": reduce}
-            images[name] = case.cut_field(field(file[name][...], reduce))
+            number = case.keys.get("invalid")  # of all that the job reads, but a mask of the input alone
+            number = number.get("value") if isinstance(number, dict) else number
+            images[name] = case.cut_field(field(file[name][...], reduce, None if number == "nan" else number))
     return {**said, **dead}, {**images, **dead}
 
 
