@@ -31,7 +31,7 @@ VALUES = {"VERB": "plan", "KIND": "convolve", "PATTERN": "noise", "TYPE": "uint8
 WRONG_CALL = re.compile("the command line is wrong|unknown verb|no job file is named")
 WRONG_JOB = "the job file is wrong"
 KINDS = ("bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "rescale", "sand",
-         "transpose")
+         "stripes", "transpose")
 
 
 def pages():
