@@ -110,10 +110,11 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
 
 
 _ALONE = ("rescale", "sand", "transpose")  # kinds that make an element of one element
+_WITH_ALPHA = 4  # samples of a pixel
 
 
 def _warn_of_colour(kind: str | None, x: Any, parameters: Any, channels: int | None) -> None:
-    """Where a last axis may be colour, and the caller does not say."""
+    """Where a last axis may be colour, and the caller does not say; and where a sample may be alpha."""
     kinds = [kind] if kind is not None else [step.get("kind") for step in parameters]
     shape = tuple(getattr(x, "shape", ()))
     if (channels is None and len(shape) >= 3 and shape[-1] in (3, 4)
@@ -121,6 +122,10 @@ def _warn_of_colour(kind: str | None, x: Any, parameters: Any, channels: int | N
         warnings.warn(f"the last axis may be colour: the shape is {list(shape)}, and it is taken as "
                       f"an axis of the image; pass channels={shape[-1]} if it is colour, else "
                       "channels=1", stacklevel=4)
+    if channels == _WITH_ALPHA and any(each != "transpose" for each in kinds):
+        warnings.warn("the fourth sample of a pixel is computed as the others are: if it is alpha, "
+                      "colours of transparent pixels count as much as those of opaque ones; "
+                      "x[..., :3] with channels=3 takes the colours alone", stacklevel=4)
 
 
 _LIMITS = ("device_memory", "host_memory", "chunk_rows", "lanes")

@@ -353,6 +353,25 @@ def test_a_last_axis_that_may_be_colour(tmp_path):
         runner.bin(x[..., 0], [2, 2])
 
 
+def test_a_fourth_sample_that_may_be_alpha():
+    """One warning where a kind computes it, as the program gives; none where pixels are moved."""
+    x = noise((12, 14, 4), "uint8")
+    with pytest.warns(UserWarning, match="fourth sample of a pixel is computed.*channels=3") as said:
+        made = runner.median(x, [3, 3], channels=4)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    for channel in range(4):
+        same(made[..., channel], runner.median(np.ascontiguousarray(x[..., channel]), [3, 3]))
+    with pytest.warns(UserWarning, match="fourth sample of a pixel is computed"):
+        runner.pipeline(x, [dict(kind="transpose", permutation=[1, 0, 2]), dict(kind="bin", factors=[2, 2])],
+                        channels=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runner.transpose(x, (1, 0, 2))
+        runner.pipeline(x, [dict(kind="transpose", permutation=[1, 0, 2])], channels=4)
+        runner.median(np.ascontiguousarray(x[..., :3]), [3, 3], channels=3)
+
+
 def test_invalid_elements():
     """They are left out, and filled."""
     x = np.array([[1, 0, 3, 0, 0, 6]], np.uint8)
