@@ -284,8 +284,9 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
         "IN", input,
         "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
         ".mrc, .zarr, or raw");
-    parser.add_argument("OUT", output,
-                        "the file to write: .h5[:/dataset], .sand, .npy, .tif, .nii, .mrc or .png");
+    parser.add_argument(
+        "OUT", output,
+        "the file to write: .h5[:/dataset], .sand, .npy, .tif, .nii, .nii.gz, .mrc or .png");
     RawOptions raw(parser);
     LayoutOptions layout(parser);
     parser.add_frames();

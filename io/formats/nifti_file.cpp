@@ -141,9 +141,14 @@ std::optional<Scale> scale_of(const HeaderFields& fields, const std::string& fil
     return scale.slope == 1 && scale.intercept == 0 ? std::nullopt : std::optional(scale);
 }
 
-/// Whether the name ends in .gz, in letters of any case.
-bool is_gzip_name(const std::string& file) {
+/// Whether the name ends in .gz, in letters of any case, without the ending of a file that is being
+/// written.
+bool is_gzip_name(std::string_view file) {
     constexpr std::string_view ending = ".gz";
+    constexpr std::string_view partial = ".partial";
+    if (file.ends_with(partial)) {
+        file.remove_suffix(partial.size());
+    }
     return file.size() > ending.size() &&
            std::equal(ending.begin(), ending.end(), file.end() - std::ssize(ending),
                       [](char a, unsigned char b) { return a == std::tolower(b); });

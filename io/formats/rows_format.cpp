@@ -7,6 +7,7 @@
 #include "io/files/input_rules.hpp"
 #include "io/formats/mrc_file.hpp"
 #include "io/formats/nifti_file.hpp"
+#include "io/formats/nifti_gz.hpp"
 #include "io/formats/npy_file.hpp"
 #include "io/formats/png_file.hpp"
 #include "io/formats/png_reader.hpp"
@@ -129,6 +130,16 @@ constexpr WrittenFormat written_png = [] {
     return png;
 }();
 
+constexpr PackedFormat packed_nifti{
+    [](Compression compression) { return compression == Compression::gzip; }, nifti_gz_chunk,
+    make_nifti_gz_structure, nifti_gz_sizes};
+constexpr WrittenFormat written_nifti_gz = [] {
+    WrittenFormat nifti =
+        dense(place_nifti_gz, nullptr, WrittenFormat::Placed::yes, nullptr, &packed_nifti);
+    nifti.usual = Compression::gzip;
+    return nifti;
+}();
+
 template <ZarrFlavour flavour>
 constexpr FolderOfChunks zarr_folder{
     zarr_files,
@@ -179,7 +190,7 @@ constexpr std::array formats = {
     RowsFormat{"NIfTI-1", ".nii", image_dataset, survey_own<open_nifti_reader>, open_nifti_reader,
                &written_nifti, "", Parser::own},
     RowsFormat{"NIfTI-1", ".nii.gz", image_dataset, survey_own<open_nifti_reader>,
-               open_nifti_reader, nullptr, "make a .nii file, and pack it by gzip", Parser::own},
+               open_nifti_reader, &written_nifti_gz, "", Parser::own},
     RowsFormat{"MRC", ".mrc", image_dataset, survey_own<open_mrc_reader>, open_mrc_reader,
                &written_mrc, "", Parser::own},
     RowsFormat{"MRC", ".mrcs .rec .st .map", image_dataset, survey_own<open_mrc_reader>,

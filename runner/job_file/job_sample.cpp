@@ -2,6 +2,7 @@
 #include "runner/job_file/job_sample.hpp"
 
 #include "base/format.hpp"
+#include "io/output/layout_choice.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_file.hpp"
 
@@ -172,7 +173,8 @@ std::string output_lines(const JobFile::Output& output) {
     const auto extents_line = [](const char* key, const std::vector<std::int64_t>& given) {
         return given.empty() ? "" : line(key, extents(given));
     };
-    const bool is_packed = layout.compression != Compression::none;
+    const bool is_packed =
+        layout.compression != Compression::none && has_layout_key(layout.format, "compression");
     return text + extents_line("chunk", layout.chunk) + extents_line("shard", layout.shard) +
            (is_packed ? compression_lines(layout) : "") +
            (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "");

@@ -459,7 +459,7 @@ def test_command_lines_that_are_wrong():
     np.save("a.npy", numbers((4, 5), "u1"))
     bad(2, [".npy", ".tif", ".h5"], "convert", "a.npy", "a.n5")
     bad(2, ["a.jpg", "cannot be read"], "convert", "a.jpg", "a.npy")
-    bad(2, ["a.nii.gz", "no format that can be made"], "convert", "a.npy", "a.nii.gz")
+    bad(2, ["a.rec", "no format that can be made"], "convert", "a.npy", "a.rec")
     bad(4, ["a.npy", "--overwrite"], "convert", "a.npy", "a.npy")
     bad(3, ["none.tif", "No such file"], "convert", "none.tif", "x.h5")
     os.mkfifo("pipe.npy")

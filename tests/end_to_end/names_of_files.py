@@ -142,9 +142,9 @@ def test_endings_of_inputs(name):
     assert np.load("p.npy").size == 20
 
 
-REFUSED = ["r.n5", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r.nii.gz", "r_*.npy", "r_%04d.nii",
+REFUSED = ["r.n5", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r_*.npy", "r_%04d.nii",
            "r%d.h5", "r%b%3i.h5"]
-TAKEN = ["r.TIF", "r.Npy", "r.NII", "r.PNG", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4", "50%.h5",
+TAKEN = ["r.TIF", "r.Npy", "r.NII", "r.Nii.GZ", "r.PNG", "r.H5", "r.hdf5", "r.nx", "r.nxs", "r.nexus", "r.he5", "r.NC4", "50%.h5",
          "50%b.h5"]
 
 
@@ -173,7 +173,7 @@ def test_endings_of_outputs():
         call("j.toml", "--quiet")
         begin = pathlib.Path(name).read_bytes()[:4]
         wanted = {".TIF": b"II*\0", ".Npy": b"\x93NUM", ".NII": b"\x5c\1\0\0",
-                  ".PNG": b"\x89PNG"}.get(pathlib.Path(name).suffix, b"\x89HDF")
+                  ".PNG": b"\x89PNG", ".GZ": b"\x1f\x8b\x08\0"}.get(pathlib.Path(name).suffix, b"\x89HDF")
         assert begin == wanted, name
         call("j.toml", "--quiet", "--set", "output.overwrite=false")
         call("verify", name)

@@ -152,7 +152,7 @@ def runs():
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)
-             for ending in (".npy", ".tif", ".ome.tif", ".nii", ".mrc")]
+             for ending in (".npy", ".tif", ".ome.tif", ".nii", ".nii.gz", ".mrc")]
     made += [a_run(f"sand {name}", job("sand", "/cells", "x.h5", SAND, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"sand {ending}", job("sand", "/cells", "x" + ending, SAND), "x" + ending)
@@ -199,7 +199,8 @@ def data_verbs():
             for name, source, file, options in [
                 (".h5", "in.h5:/volume", "x.h5", ()), ("deflate", "in.h5:/volume", "x.h5", packed),
                 (".npy", "in.h5:/volume", "x.npy", ()), (".tif", "in.h5:/volume", "x.tif", ()),
-                (".nii", "in.h5:/volume", "x.nii", ()), (".mrc", "in.h5:/volume", "x.mrc", ()),
+                (".nii", "in.h5:/volume", "x.nii", ()), (".nii.gz", "in.h5:/volume", "x.nii.gz", ()),
+                (".mrc", "in.h5:/volume", "x.mrc", ()),
                 (".zarr", "in.h5:/volume", "x.zarr", ("--chunk", "2,10,12", "--compression", "zstd")),
                 ("slices", "in.h5:/pictures", "x_%04d.png", ()), (".sand", "in.h5:/cells", "x.sand", ()), (".png", "in.h5:/pictures", "x.png", ("--frame", "0")),
                 ("pictures", "in.h5:/pictures", "x.png", ("--frames", "all"))]]
@@ -247,7 +248,7 @@ def damage_end(ending):
     """One bit of the last rows."""
     def damage():
         file = f"{OUTPUTS}/x{ending}"
-        flip(file, {".tif": 2000}.get(ending, os.path.getsize(file) - 40))
+        flip(file, {".tif": 2000, ".nii.gz": 2000}.get(ending, os.path.getsize(file) - 40))
     return damage
 
 
@@ -261,6 +262,7 @@ def repairs():
                 (".tif", "x.tif", "convolve .tif", damage_end(".tif")),
                 (".png", "x.png", "rescale .png", damage_end(".png")),
                 (".nii", "x.nii", "convolve .nii", damage_end(".nii")),
+                (".nii.gz", "x.nii.gz", "transpose .nii.gz", damage_end(".nii.gz")),
                 (".mrc", "x.mrc", "convolve .mrc", damage_end(".mrc")),
                 (".sand", "x.sand", "sand .sand", damage_end(".sand")),
                 ("snapshots", "x.h5", "sand contiguous", damage_hdf5),
@@ -332,7 +334,7 @@ def summary(path):
     """What is the same of every run that made the file, whatever its ranks and chunks."""
     if path.suffix == ".h5" and path.parent.suffix != ".parts":
         return hdf5_summary(path)
-    if path.suffix in (".npy", ".tif", ".tiff", ".nii", ".mrc", ".sand", ".png", ".sbatch"):
+    if path.suffix in (".npy", ".tif", ".tiff", ".nii", ".gz", ".mrc", ".sand", ".png", ".sbatch"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
     if path.suffix == ".json":
         return sorted(json.loads(path.read_text())) and "JSON"
