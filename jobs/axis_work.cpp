@@ -48,7 +48,10 @@ std::vector<std::string> work_along(const WorkAlongFrame& frame, std::size_t axe
 std::vector<AxisWork> work_of(const Job& job, const ArrayInfo& input, const Axes& axes) {
     const std::size_t count = input.shape.size();
     std::vector<std::string> along = job.axis_work(count);
-    const std::size_t frame_axes = count - (job.channels() > 1 && count > 0 ? 1 : 0);
+    const bool says_samples =
+        axes.each.size() == count && count > 2 && axes.each.back().name == "s";
+    const bool has_samples = says_samples || (job.channels() > 1 && count > 0);
+    const std::size_t frame_axes = count - (has_samples ? 1 : 0);
     std::vector<AxisWork> work;
     for (std::size_t axis = 0; axis < count; ++axis) {
         std::string name = axis < axes.each.size() ? axes.each[axis].name : "";

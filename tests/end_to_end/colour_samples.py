@@ -92,6 +92,13 @@ def test_marks_and_plan():
     assert 'sample 2: denoise.sigma = "auto" found' in call("job.toml").stderr
 
 
+def test_plan_of_match():
+    """What it makes is no colour, and its input still is."""
+    store(samples("uint8", (20, 30, 3)))
+    run("match", "patch = [1, 3, 3]\nwindow = [1, 5, 5]\ncount = 4", "image")
+    assert "y, x: searched · s: each by itself" in call("plan", "job.toml").stdout
+
+
 def test_steps_of_one_pass():
     """In one pass as through files, on any ranks."""
     store(samples("uint8", (3, 21, 15, 3)))

@@ -8,6 +8,9 @@ import math
 
 import numpy as np
 
+from denoise_rule import window_means
+from stripes_rules import by_sorting
+
 
 @dataclasses.dataclass(frozen=True)
 class Data:
@@ -243,5 +246,27 @@ def transpose(data, permutation):
                                colour=data.colour and last, **moved)
 
 
+def each_sample(data, axes, make):
+    """What `make` makes of frames of so many axes, of each sample by itself."""
+    values = np.moveaxis(data.values, -1, 0) if data.colour else data.values
+    frames = [make(frame) for frame in values.reshape(-1, *values.shape[values.ndim - axes:])]
+    made = np.stack(frames).reshape(values.shape)
+    return np.ascontiguousarray(np.moveaxis(made, 0, -1) if data.colour else made)
+
+
+def stripes(data, size):
+    return dataclasses.replace(data, values=each_sample(data, 2, lambda frame: by_sorting(frame, size)))
+
+
+def denoise(data, sigma, patch, window, count="all"):
+    assert count == "all"
+
+    def make(frame):
+        volume = frame.reshape((1,) * (3 - frame.ndim) + frame.shape)
+        return window_means(volume, sigma, 0.6, tuple(patch), tuple(window)).reshape(frame.shape).astype("f4")
+
+    return dataclasses.replace(data, values=each_sample(data, data.frame_axes, make))
+
+
 KINDS = {"convolve": convolve, "median": median, "bin": bin_blocks, "rescale": rescale, "correct": correct,
-         "fill": fill, "transpose": transpose}
+         "denoise": denoise, "fill": fill, "stripes": stripes, "transpose": transpose}

@@ -229,6 +229,12 @@ def step_of(case, kind, data):
             kept |= {"rest": float(rng.integers(0, 50))} if rng.random() < 0.4 else {}
     elif kind == "transpose":
         kept = {"permutation": [int(axis) for axis in rng.permutation(data.values.ndim)]}
+    elif kind == "stripes":
+        kept = {"size": int(rng.integers(1, 7))}
+    elif kind == "denoise":
+        shape = (1, *data.values.shape[:data.frame_axes])[-3:]
+        kept = {"sigma": float(rng.choice([5, 20])), "count": "all", "window": [1 if shape[0] == 1 else 3, 3, 5],
+                "patch": [min(extent, int(rng.integers(1, 4))) for extent in shape]}
     elif kind == "correct":
         return correction(case)
     return kept, kept
@@ -262,6 +268,10 @@ def correction(case):
 def kinds_for(data, steps):
     kinds = ["convolve", "bin", "rescale", "median"]
     kinds += ["fill"] if data.invalid is not None else []
+    kinds += ["stripes"] if data.invalid is None else []
+    # Its voxels are numbers, and what they become is off by more than other kinds' elements: it is the last step.
+    is_volume = data.invalid is None and 2 <= data.frame_axes <= 3 and np.isfinite(data.values.astype("f4")).all()
+    kinds += ["denoise"] if is_volume else []
     kinds += ["transpose"] if data.values.ndim <= 3 else []
     return kinds + (["correct"] if not steps and data.values.dtype != np.dtype("int64") else [])
 
@@ -274,6 +284,8 @@ def job_of(case):
         said, keys = step_of(case, kind, data)
         data = KINDS[kind](data, **keys)
         steps.append((kind, said))
+        if kind == "denoise":
+            break
     file = described_files.ENDINGS.get(case.form, "in.h5")
     lines = ["[input]", f'file = "{file}"', f'dataset = "{case.path}"' if file == "in.h5" else ""]
     lines += [f"{key} = {toml(value)}" for key, value in case.keys.items()]
