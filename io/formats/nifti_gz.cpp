@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/formats/nifti_gz.hpp"
 
-#include "base/error.hpp"
-#include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/formats/nifti_file.hpp"
@@ -103,12 +101,6 @@ std::int64_t data_begin(const ArrayInfo& array) {
     return head_bytes + stored_head + nifti_place(array).begin + end_bytes;
 }
 
-[[noreturn]] void refuse_byte(const File& file, std::int64_t at) {
-    throw Error(ExitCode::input, {"cannot read the output", file.path(),
-                                  fmt::format("byte {} of its structure has changed", at),
-                                  "Remove the file and run the job again"});
-}
-
 std::int64_t number_at(std::span<const std::byte> bytes, std::int64_t at) {
     std::uint64_t value = 0;
     for (std::int64_t i = size_bytes; i-- > 0;) {
@@ -156,7 +148,7 @@ std::vector<std::int64_t> nifti_gz_sizes(const OutputDataset& output) {
     const File file(output.file, File::Mode::read);
     const std::int64_t end = file.size() - tail_bytes(strips);
     if (end < begin) {
-        refuse_byte(file, file.size());
+        refuse_structure_byte(file.path(), file.size());
     }
     std::vector<std::byte> tail(static_cast<std::size_t>(tail_bytes(strips)));
     file.read(end, std::ssize(tail), tail.data());
@@ -167,13 +159,13 @@ std::vector<std::int64_t> nifti_gz_sizes(const OutputDataset& output) {
             strip * size_bytes + before_sizes + strip / most_sizes * (before_sizes + behind_sizes);
         const std::int64_t bytes = number_at(tail, at);
         if (bytes <= 0 || bytes > left) {
-            refuse_byte(file, end + at);
+            refuse_structure_byte(file.path(), end + at);
         }
         sizes.push_back(bytes);
         left -= bytes;
     }
     if (left != 0) {
-        refuse_byte(file, end + before_sizes);
+        refuse_structure_byte(file.path(), end + before_sizes);
     }
     return sizes;
 }

@@ -2,7 +2,6 @@
 #include "io/formats/png_file.hpp"
 
 #include "base/error.hpp"
-#include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
@@ -163,12 +162,6 @@ std::optional<std::uint32_t> checksum_of(const File& file, PngPicture picture, s
     return sum;
 }
 
-[[noreturn]] void refuse_byte(const File& file, std::int64_t at) {
-    throw Error(ExitCode::input, {"cannot read the output", file.path(),
-                                  fmt::format("byte {} of its structure has changed", at),
-                                  "Remove the file and run the job again"});
-}
-
 } // namespace
 
 DataPlace place_png(const OutputDataset& output) {
@@ -206,11 +199,11 @@ std::vector<std::int64_t> png_strip_sizes(const OutputDataset& output) {
     std::vector<std::int64_t> sizes;
     for (std::int64_t strip = 0; strip < strips_of(picture); ++strip) {
         if (at > end - around_data) {
-            refuse_byte(file, at);
+            refuse_structure_byte(file.path(), at);
         }
         const std::int64_t bytes = around_data + std::int64_t{number_at(file, at)};
         if (bytes > end - at) {
-            refuse_byte(file, at);
+            refuse_structure_byte(file.path(), at);
         }
         sizes.push_back(bytes);
         at += bytes;

@@ -310,11 +310,13 @@ void check_written(const OutputDataset& output) {
         file.read(offset, std::ssize(there), there.data());
         const auto differs = std::mismatch(there.begin(), there.end(), made.begin()).first;
         if (differs != there.end()) {
-            refuse_structure(output.file,
-                             fmt::format("byte {} of its structure has changed",
-                                         offset + std::distance(there.begin(), differs)));
+            refuse_structure_byte(output.file, offset + std::distance(there.begin(), differs));
         }
     });
+}
+
+void refuse_structure_byte(const std::string& file, std::int64_t byte) {
+    refuse_structure(file, fmt::format("byte {} of its structure has changed", byte));
 }
 
 std::int64_t samples_of_pixel(const ArrayInfo& array, const OutputLayout& layout) {

@@ -170,6 +170,9 @@ void place_written(const OutputDataset& output);
 /// @throws Error (input) naming the first byte, or the file, that differs.
 void check_written(const OutputDataset& output);
 
+/// Refuses an output whose structure differs at this byte. @throws Error (input).
+[[noreturn]] void refuse_structure_byte(const std::string& file, std::int64_t byte);
+
 /// Writes the texts of a folder again that are missing. One that has changed is left, since
 /// somebody may have put it there. @returns their names. @throws Error (output).
 std::vector<std::string> restore_texts(const OutputDataset& output);
