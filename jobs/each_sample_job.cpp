@@ -301,6 +301,7 @@ make_each_sample(const JobInput& input, const KindParameters& parameters,
         return make(input);
     }
     std::vector<std::shared_ptr<const StreamJob>> jobs;
+    jobs.reserve(static_cast<std::size_t>(*input.channels));
     for (int i = 0; i < *input.channels; ++i) {
         jobs.push_back(make(sample_of(input, i)));
     }

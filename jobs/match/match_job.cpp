@@ -46,6 +46,7 @@ class MatchParameters : public ListedParameters<MatchKeys> {
             return make_one(input, output_type);
         }
         std::vector<std::shared_ptr<const MatchJob>> jobs;
+        jobs.reserve(static_cast<std::size_t>(*input.channels));
         for (int i = 0; i < *input.channels; ++i) {
             jobs.push_back(make_one(sample_of(input, i), output_type));
         }
