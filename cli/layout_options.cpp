@@ -4,6 +4,8 @@
 #include "io/formats/rows_format.hpp"
 #include "io/output/layout_choice.hpp"
 
+#include <algorithm>
+
 namespace runner {
 namespace {
 
@@ -12,6 +14,9 @@ constexpr const char* shard = "--shard";
 constexpr const char* compression = "--compression";
 constexpr const char* level = "--level";
 constexpr const char* shuffle = "--shuffle";
+constexpr const char* levels = "--levels";
+constexpr const char* level_factors = "--level-factors";
+constexpr const char* downsample = "--downsample";
 
 Compression parse_compression(const VerbParser& parser, const std::string& given,
                               const WrittenFormat* format) {
@@ -41,6 +46,16 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
         level, level_, "NUMBER",
         "deflate, gzip and blosc 0 to 9, zstd and bitshuffle-zstd 1 to 22 (default 1)");
     parser.add_flag(shuffle, shuffle_, "shuffle the bytes before deflate, zstd, lz4 or by blosc");
+    parser.add_option(
+        levels, levels_, "N",
+        "arrays of an OME-Zarr, each coarser than the one before, or auto (default): until y and x "
+        "have at most 256 elements");
+    parser.add_option(
+        level_factors, level_factors_, "Z,Y,X",
+        "from a level to the next one (default: 2, along z once voxels are as wide as "
+        "tall)");
+    parser.add_option(downsample, downsample_, "NAME",
+                      "mean (default), median, max, nearest or mode: what a level has of a block");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
@@ -72,8 +87,20 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
         choice.level = parser_.integer(level, level_, levels.lowest, levels.highest);
     }
     choice.shuffle = shuffle_;
+    if (parser_.is_given(levels)) {
+        choice.levels = levels_ == "auto" ? 0 : parser_.integer(levels, levels_, 1, most_levels);
+    }
+    if (parser_.is_given(level_factors)) {
+        choice.level_factors = parser_.extents(level_factors, level_factors_);
+    }
+    if (parser_.is_given(downsample)) {
+        choice.downsample = static_cast<Downsample>(parser_.index_of(
+            downsample, downsample_, {downsample_names.begin(), downsample_names.end()}));
+    }
     for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
-        parser_.refuse("--" + fault.key + ": " + fault.why);
+        std::string key = fault.key;
+        std::replace(key.begin(), key.end(), '_', '-');
+        parser_.refuse("--" + key + ": " + fault.why);
     }
     return choice.layout(written);
 }

@@ -8,8 +8,9 @@
 
 namespace runner {
 
-/// --chunk, --shard, --compression, --level and --shuffle of the verbs that make HDF5 files, with
-/// the names, defaults and conditions that these keys have in a job file.
+/// --chunk, --shard, --compression, --level, --shuffle and the options of coarser levels, of the
+/// verbs that make files, with the names, defaults and conditions that these keys have in a job
+/// file.
 class LayoutOptions {
   public:
     /// Declares them; lives until the arguments are parsed.
@@ -29,6 +30,9 @@ class LayoutOptions {
     std::string compression_;
     std::string level_;
     bool shuffle_ = false;
+    std::string levels_;
+    std::string level_factors_;
+    std::string downsample_;
 };
 
 } // namespace runner

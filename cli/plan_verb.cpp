@@ -12,6 +12,7 @@
 #include "jobs/input_errors.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
+#include "runner/output/complete_output.hpp"
 #include "runner/prepare/declared_input.hpp"
 #include "runner/prepare/disk_space.hpp"
 #include "runner/prepare/passes.hpp"
@@ -84,7 +85,25 @@ std::string invalid_input_text(const PreparedJob& prepared) {
            (others ? ", and all that are " + number : "");
 }
 
-PlannedEnds ends_of(const PreparedJob& prepared) {
+/// Adds the coarser levels of an image that is written. Where the input is not there yet, nothing
+/// is known of its axes.
+void add_levels(const PreparedJob& prepared, Prober& prober, PlannedEnd& end) {
+    OutputDataset output = output_dataset(prepared);
+    if (output.layout.pyramid.levels == 1) {
+        return;
+    }
+    if (!prepared.input_is_missing) {
+        output.axes = output_axes(prepared, prober);
+    }
+    const FolderOfChunks& folder = *folder_of(output.layout);
+    end.files = folder.files(output);
+    for (const CoarserLevel& level : coarser_levels(output)) {
+        end.levels.push_back(level.dataset.array.shape);
+        end.files += folder.files(level.dataset);
+    }
+}
+
+PlannedEnds ends_of(const PreparedJob& prepared, Prober& prober) {
     const JobFile& file = prepared.file;
     PlannedEnds ends{
         {file.input.file, file.input.dataset, prepared.input.array, invalid_input_text(prepared)},
@@ -95,6 +114,7 @@ PlannedEnds ends_of(const PreparedJob& prepared) {
     if (ends.to.empty()) {
         ends.to.push_back({file.output.file, file.output.dataset, prepared.output(),
                            invalid_text(prepared.output(), prepared.job->invalid())});
+        add_levels(prepared, prober, ends.to.back());
     }
     return ends;
 }
@@ -121,9 +141,16 @@ std::string end_text(const PlannedEnd& end) {
     return printable(text);
 }
 
+std::string levels_text(const PlannedEnd& end) {
+    return end.levels.empty() ? ""
+                              : ", in " + std::to_string(end.levels.size() + 1) +
+                                    " levels down to " + shape_text(end.levels.back()) + ", " +
+                                    counted(end.files, "file") + " of elements";
+}
+
 /// From which dataset to which; of several that are written, each.
-std::string ends_text(const PreparedJob& prepared) {
-    const auto [from, to] = ends_of(prepared);
+std::string ends_text(const PreparedJob& prepared, const PlannedEnds& ends) {
+    const auto& [from, to] = ends;
     std::string text =
         "reads " + end_text(from) +
         (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
@@ -133,7 +160,7 @@ std::string ends_text(const PreparedJob& prepared) {
         text += "  invalid elements: " + printable(from.invalid) + "\n";
     }
     for (const PlannedEnd& end : to) {
-        text += "writes " + end_text(end) + slices_text(prepared) + "\n";
+        text += "writes " + end_text(end) + slices_text(prepared) + levels_text(end) + "\n";
         if (!end.invalid.empty()) {
             text += "  invalid elements: " + printable(end.invalid) + "\n";
         }
@@ -299,9 +326,10 @@ PlanReport plan_report(const PlanCommand& command) {
         const std::vector<std::string> advice = advice_on(prepared, *plan, cost);
         const std::optional<LinkTime> link = link_time(*plan);
         const std::vector<AxisWork> axes = work_of_one_kind(prepared, passes[i]);
-        planned.push_back({plan, disk, ends_of(prepared), passes[i].steps, axes, passes[i].end,
-                           cost, advice, link});
-        report.text += steps_text(passes, i) + ends_text(prepared) + axes_text(axes) +
+        const PlannedEnds ends = ends_of(prepared, prober);
+        planned.push_back(
+            {plan, disk, ends, passes[i].steps, axes, passes[i].end, cost, advice, link});
+        report.text += steps_text(passes, i) + ends_text(prepared, ends) + axes_text(axes) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
                        reading_text(cost, advice) + link_text(link, plan->rank_count()) +
                        disk_text(disk);

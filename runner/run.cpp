@@ -7,6 +7,7 @@
 #include "io/files/text_file.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"
+#include "io/output/level_files.hpp"
 #include "io/rows/written_format.hpp"
 #include "jobs/generate.hpp"
 #include "kernels/queue/devices.hpp"
@@ -288,16 +289,21 @@ void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
     place_.log.phases.begin("assembling the output");
     OutputDataset output = output_dataset(*prepared_, beginning_.parts);
-    if (is_in_slices(output.layout)) { // which every rank writes with their axes
+    if (is_in_slices(output.layout) || output.layout.pyramid.levels != 1) { // by axes, on all ranks
         std::string axes;
         ranks.first_alone([&] { axes = to_text(output_axes(*prepared_, place_.prober)); });
         output.axes =
             axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
     }
-    ranks.together([&] {
-        assemble_output(output, {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
-                                 plan_->host_memory - plan_->need.host()});
-    });
+    const AssemblyShare share{ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
+                              plan_->host_memory - plan_->need.host()};
+    ranks.together([&] { assemble_output(output, share); });
+    if (!coarser_levels(output).empty()) {
+        place_.log.phases.begin("making coarser levels");
+        ranks.together([&] { prepare_levels(output, share); });
+        ranks.together([&] { reduce_levels(output, share); });
+        ranks.together([&] { store_levels(output, share); });
+    }
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");
     ranks.first_alone([&] {

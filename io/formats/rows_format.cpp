@@ -16,6 +16,7 @@
 #include "io/formats/slice_names.hpp"
 #include "io/formats/slices.hpp"
 #include "io/tiff/tiff_file.hpp"
+#include "io/zarr/ome_levels.hpp"
 #include "io/zarr/zarr_file.hpp"
 #include "io/zarr/zarr_writer.hpp"
 
@@ -149,7 +150,10 @@ constexpr FolderOfChunks zarr_folder{
     zarr_tail,
     [](const OutputDataset& output) { return zarr_texts(output, flavour); },
     [](const std::string& /*file*/, const std::string& name) { return is_zarr_name(name); },
-    files_in};
+    files_in,
+    nullptr,
+    flavour == ZarrFlavour::ome ? ome_levels : nullptr,
+    zarr_level_elements};
 
 template <ZarrFlavour flavour>
 constexpr PackedFormat packed_zarr{is_zarr_compression,  zarr_chunk, nullptr, nullptr, nullptr,

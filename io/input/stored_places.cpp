@@ -65,8 +65,9 @@ void refuse_changed_storage(const OutputDataset& output, const std::string& data
 }
 
 DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
-    const bool is_folder = folder_of(output.layout) != nullptr; // of one dataset, under any name
-    DatasetLayout layout = files.layout(output.file, is_folder ? "" : output.dataset);
+    const bool is_folder = folder_of(output.layout) != nullptr; // whose image has any name
+    const bool is_named = !is_folder || output.layout.pyramid.level > 0;
+    DatasetLayout layout = files.layout(output.file, is_named ? output.dataset : "");
     const ChunkGrid grid(output.array, output.layout);
     std::vector<Filter> made;
     if (output.layout.compression != Compression::none) {

@@ -3,12 +3,12 @@
 
 #include "base/format.hpp"
 #include "io/files/file.hpp"
-#include "io/files/folder_tree.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
+#include "io/output/folder_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -17,12 +17,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -63,7 +61,7 @@ std::int64_t chunk_of_output(const OutputDataset& output, const ChunkGrid& grid,
 }
 
 /// Makes chunks as HDF5 stores them in a target, of what the shards have.
-class ChunkMaker {
+class ChunkMaker final : public ChunkSource {
   public:
     ChunkMaker(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
                const Target& target)
@@ -93,16 +91,16 @@ class ChunkMaker {
     }
 
     /// Chunk `index` of the target. Valid until the next call.
-    std::span<const std::byte> packed(std::int64_t index) {
+    std::span<const std::byte> packed(std::int64_t index) override {
         const std::int64_t chunk = chunk_of_output(output_, grid_, target_, index);
         if (!packer_) {
-            read(chunk, chunk);
+            parts_.take(chunk, chunk, bytes_);
             return bytes_;
         }
         whole_.assign(static_cast<std::size_t>(grid_.chunk_bytes()), std::byte{0});
         for (std::int64_t layer = 0; layer < grid_.layers(); ++layer) {
             if (const std::optional<std::int64_t> part = grid_.part_in({chunk, layer})) {
-                read(chunk, *part);
+                parts_.take(*part, chunk, bytes_);
                 const auto elements =
                     unpacker_->unpack(bytes_, 0, fmt::format("part {} of a shard", *part));
                 std::copy(elements.begin(), elements.end(),
@@ -115,16 +113,6 @@ class ChunkMaker {
     }
 
   private:
-    void read(std::int64_t chunk, std::int64_t part) {
-        if (!parts_.read(part, bytes_)) {
-            throw Error(
-                ExitCode::output,
-                {"cannot put the compressed chunks together", fmt::format("chunk {}", chunk),
-                 parts_.has(part) ? "its bytes have changed on the disk" : "no rank wrote it",
-                 "Set run.resume = \"never\" to restart the job"});
-        }
-    }
-
     const OutputDataset& output_;
     const ChunkGrid& grid_;
     const PackedParts& parts_;
@@ -212,83 +200,17 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     finish_packed(output, sizes);
 }
 
-/// One slice: its chunks in their order, and what is about them in a file of its format.
-void store_slice(const OutputDataset& slice, const FileOfChunks& made, ChunkMaker& maker,
-                 RowWriter::Sync sync) {
-    std::int64_t at = slice.layout.format->place(slice).begin;
-    std::vector<std::int64_t> sizes;
-    File file(slice.file, File::Mode::create);
-    for (const std::int64_t chunk : made.chunks) {
-        const std::span<const std::byte> packed = maker.packed(chunk);
-        file.write(at, std::ssize(packed), packed.data());
-        at += std::ssize(packed);
-        sizes.push_back(std::ssize(packed));
-    }
-    if (is_packed(slice.layout)) {
-        finish_packed(slice, sizes);
-    } else {
-        place_written(slice);
-    }
-    if (sync == RowWriter::Sync::yes) {
-        file.sync();
-    }
-    file.close();
-}
-
-/// One file of a folder: its chunks in their order, and what follows them.
-void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::int64_t index,
-                ChunkMaker& maker, RowWriter::Sync sync) {
-    const FileOfChunks made = folder.file(output, index);
-    if (folder.slice != nullptr) {
-        store_slice(folder.slice(output, index), made, maker, sync);
-        return;
-    }
-    const std::filesystem::path path = std::filesystem::path(output.file) / made.name;
-    std::error_code failure;
-    std::filesystem::create_directories(path.parent_path(), failure); // or File says why not
-    File file(path.string(), File::Mode::create);
-    std::vector<std::int64_t> sizes;
-    std::int64_t at = 0;
-    const auto append = [&](std::span<const std::byte> bytes) {
-        file.write(at, std::ssize(bytes), bytes.data());
-        at += std::ssize(bytes);
-    };
-    for (const std::int64_t chunk : made.chunks) {
-        const std::span<const std::byte> packed =
-            chunk < 0 ? std::span<const std::byte>() : maker.packed(chunk);
-        sizes.push_back(std::ssize(packed));
-        append(packed);
-    }
-    append(folder.tail(output, made, sizes));
-    if (sync == RowWriter::Sync::yes) { // by the node that wrote it
-        file.sync();
-    }
-    file.close();
-}
-
-/// A rank's files of a folder, each by one thread.
-void store_files(const OutputDataset& output, const FolderOfChunks& folder, const ChunkGrid& grid,
-                 const PackedParts& parts, const AssemblyShare& share) {
+/// A rank's files of a folder.
+void store_files(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+                 const AssemblyShare& share) {
     const Target target{output, grid, {}};
     const int threads = ChunkMaker::at_once(output, grid, target, share);
-    std::vector<std::unique_ptr<ChunkMaker>> makers;
+    std::vector<std::unique_ptr<ChunkSource>> makers;
     makers.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) {
         makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
     }
-    const std::int64_t files = folder.files(output);
-    const std::int64_t begin = files * share.rank / share.ranks;
-    const std::int64_t end = files * (share.rank + 1) / share.ranks;
-    const bool synced = share.sync == RowWriter::Sync::yes; // by the node that writes them
-    const bool at_once = synced && files > synced_singly;
-    IoThreads pool(threads);
-    pool.run(end - begin, [&](std::int64_t item, int thread) {
-        store_file(output, folder, begin + item, *makers[static_cast<std::size_t>(thread)],
-                   at_once ? RowWriter::Sync::no : share.sync);
-    });
-    if (at_once) {
-        sync_file_system(output.file);
-    }
+    store_folder_files(output, share, makers);
 }
 
 Target target_of(const OutputDataset& output, const std::vector<RowPiece>& pieces,
@@ -312,7 +234,7 @@ void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
     const ChunkGrid grid(output.array, output.layout);
     const PackedParts parts(output);
     if (folder != nullptr) {
-        store_files(output, *folder, grid, parts, share);
+        store_files(output, grid, parts, share);
         return;
     }
     if (!output.layout.is_hdf5()) {

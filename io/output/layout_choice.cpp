@@ -5,6 +5,8 @@
 #include "base/sizes.hpp"
 #include "io/rows/written_format.hpp"
 
+#include <algorithm>
+
 namespace runner {
 namespace {
 
@@ -46,6 +48,38 @@ std::string compressions_of(const WrittenFormat* format) {
     return list;
 }
 
+/// The faults of the keys that say which coarser levels there are.
+void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
+                      const WrittenFormat* format, std::vector<LayoutFault>& faults) {
+    const auto check = [&](const char* key, bool is_given) {
+        if (is_given && !has_levels(format)) {
+            faults.push_back({key, "is for outputs that end in .ome.zarr; leave it out"});
+        } else if (is_given && choice.levels == 1 && key != std::string("levels")) {
+            faults.push_back({key, "needs coarser levels, and " + prefix +
+                                       "levels is 1; leave one of the two out"});
+        }
+    };
+    check("levels", choice.levels.has_value());
+    check("level_factors", choice.level_factors.has_value());
+    check("downsample", choice.downsample.has_value());
+    if (!choice.level_factors || !has_levels(format)) {
+        return;
+    }
+    const std::vector<std::int64_t>& factors = *choice.level_factors;
+    const auto is_factor = [](std::int64_t factor) {
+        return factor >= 1 && factor <= most_level_factor;
+    };
+    if ((factors.size() != 2 && factors.size() != 3) ||
+        !std::all_of(factors.begin(), factors.end(), is_factor) ||
+        std::all_of(factors.begin(), factors.end(), [](std::int64_t each) { return each == 1; })) {
+        faults.push_back({"level_factors",
+                          "is " + shape_text(factors) +
+                              "; expected two factors, of y and x, or three, of z, y and x, each "
+                              "from 1 to " +
+                              std::to_string(most_level_factor) + " and one above 1"});
+    }
+}
+
 } // namespace
 
 OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
@@ -57,6 +91,9 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
         compression.value_or(format == nullptr ? Compression::none : format->usual);
     layout.level = static_cast<int>(level.value_or(layout.level));
     layout.shuffle = shuffle;
+    layout.pyramid.levels = levels.value_or(has_levels(format) ? 0 : 1);
+    layout.pyramid.factors = level_factors.value_or(layout.pyramid.factors);
+    layout.pyramid.downsample = downsample.value_or(layout.pyramid.downsample);
     return layout;
 }
 
@@ -108,6 +145,7 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
     } else if (choice.shuffle && sorts_bits(compression)) {
         faults.push_back({"shuffle", name + " sorts the bits itself; leave it out"});
     }
+    add_level_faults(choice, written, format, faults);
     return faults;
 }
 

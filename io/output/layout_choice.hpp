@@ -12,14 +12,17 @@
 namespace runner {
 
 /// What a user says of an output's layout: the keys of [output] in a job file, and the options of
-/// the verbs that make HDF5 files.
+/// the verbs that make files.
 struct LayoutChoice {
-    /// Nothing of the first four: not given.
+    /// Nothing: not given.
     std::optional<std::vector<std::int64_t>> chunk;
     std::optional<std::vector<std::int64_t>> shard;
     std::optional<Compression> compression;
     std::optional<std::int64_t> level;
     bool shuffle = false;
+    std::optional<std::int64_t> levels; ///< of an image; 0: "auto"
+    std::optional<std::vector<std::int64_t>> level_factors;
+    std::optional<Downsample> downsample;
 
     /// The layout of a file of this format, with defaults for what is not given.
     OutputLayout layout(const WrittenFormat* format) const;
@@ -27,18 +30,22 @@ struct LayoutChoice {
 
 /// What is wrong with a key of a choice.
 struct LayoutFault {
-    std::string key; ///< "chunk", "shard", "compression", "level" or "shuffle"
+    std::string key; ///< the key of LayoutChoice's member
     std::string why; ///< follows the key in a message: "needs output.chunk as well: …"
 };
 
 /// Keys that do not go together, or not with a file of this format, in the order chunk,
-/// shard, compression, level, shuffle. `prefix` precedes a key where users write it: "output." or
+/// shard, compression, level, shuffle, levels, level_factors, downsample. `prefix` precedes a key
+/// where users write it: "output." or
 /// "--". `format`: as OutputLayout::format.
 std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
                                        const WrittenFormat* format);
 
 /// Whether files of this format have what a key of a choice says.
 bool has_layout_key(const WrittenFormat* format, std::string_view key);
+
+inline constexpr std::int64_t most_levels = 32;       ///< of an image
+inline constexpr std::int64_t most_level_factor = 64; ///< from a level to the next one
 
 /// "none, deflate, …": every compression, for messages and help.
 std::string compression_list();

@@ -9,6 +9,7 @@
 #include "io/input/stored_places.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/create_output.hpp"
+#include "io/output/level_files.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/dense_rows.hpp"
@@ -51,6 +52,7 @@ class AssemblingWriter final : public RowWriter {
     void finish(Sync sync) override {
         shard_->finish(Sync::no);
         assemble_output(output_, {.threads = threads_});
+        make_levels(output_, {.threads = threads_});
         if (folder_of(output_.layout) != nullptr) {
             place_written(output_);
         } else if (sync == Sync::yes) {

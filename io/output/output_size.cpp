@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
+#include "io/output/level_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/written_format.hpp"
 
@@ -58,9 +59,13 @@ std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout) {
                             : layout.format->place({{}, {}, array, layout}).bytes;
 }
 
+std::int64_t bytes_with_levels(const ArrayInfo& array, const OutputLayout& layout) {
+    return output_bytes(array, layout) + levels_room(array, layout);
+}
+
 std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout) {
     const bool twice = is_packed(layout) && layout.compression == Compression::none;
-    return (twice ? 2 : 1) * output_bytes(array, layout);
+    return (twice ? 2 : 1) * output_bytes(array, layout) + levels_room(array, layout);
 }
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
@@ -77,8 +82,9 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
             grid.layers() == 1
                 ? 0
                 : 2 * grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes());
-        return std::max(whole,
-                        threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes())));
+        return std::max(
+            {whole, levels_memory(array, layout),
+             threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes()))});
     }
     const std::int64_t line = grid.part_bytes() / grid.chunk_rows();
     const bool direct = grid.chunk_columns() == grid.columns();

@@ -76,6 +76,25 @@ constexpr bool is_blosc(Compression compression) {
     return compression == Compression::blosc_lz4 || compression == Compression::blosc_zstd;
 }
 
+/// How an element of a coarser level is made of a block of elements.
+enum class Downsample { mean, median, max, nearest, mode };
+
+/// Their names in job files, in the order of the enumeration.
+inline constexpr std::array<const char*, 5> downsample_names = {"mean", "median", "max", "nearest",
+                                                                "mode"};
+
+/// The coarser levels of an image, of formats that hold them.
+struct Pyramid {
+    std::int64_t levels = 1; ///< at most, the image itself among them; 0: until y and x are short
+    /// From a level to the next one along z, y and x, or y and x; empty: by 2, along z as soon as
+    /// voxels are no longer taller than wide.
+    std::vector<std::int64_t> factors = {};
+    Downsample downsample = Downsample::mean;
+    std::int64_t level = 0; ///< which of the levels the array is; 0: the image itself
+
+    bool operator==(const Pyramid&) const = default;
+};
+
 /// How an output dataset is stored. A file of another format has no attributes, a compression where
 /// WrittenFormat::packed is not null, and chunks that a user chooses where it is a folder.
 struct OutputLayout {
@@ -91,6 +110,7 @@ struct OutputLayout {
     /// Extents of what a file of a folder holds, which are multiples of the chunk's; empty: as the
     /// format chooses.
     std::vector<std::int64_t> shard = {};
+    Pyramid pyramid = {};
 
     bool is_hdf5() const { return format == nullptr; }
 

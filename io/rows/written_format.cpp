@@ -66,6 +66,11 @@ std::set<std::string> names_of(const OutputDataset& output, const FolderOfChunks
     for (std::int64_t file = 0; file < folder.files(output); ++file) {
         names.insert(folder.file(output, file).name);
     }
+    for (const CoarserLevel& level : coarser_levels(output)) {
+        for (std::int64_t file = 0; file < folder.files(level.dataset); ++file) {
+            names.insert(folder.file(level.dataset, file).name);
+        }
+    }
     return names;
 }
 
@@ -93,6 +98,9 @@ std::string difference(const std::set<std::string>& belong, const std::vector<st
 /// The texts of a folder whose chunks are all there, the last one behind all others.
 void write_texts(const OutputDataset& output, const FolderOfChunks& folder) {
     std::set<std::string> names = names_of(output, folder);
+    for (const CoarserLevel& level : coarser_levels(output)) {
+        remove_tree(output.file + "/" + folder.level_elements(level.dataset));
+    }
     std::vector<std::string> there = folder.list(output.file);
     const auto texts = folder.texts(output);
     for (const auto& [name, text] : texts) {
@@ -171,6 +179,17 @@ const FolderOfChunks* folder_of(const OutputLayout& layout) {
 
 bool is_packed(const OutputLayout& layout) {
     return layout.compression != Compression::none || folder_of(layout) != nullptr;
+}
+
+std::vector<CoarserLevel> coarser_levels(const OutputDataset& output) {
+    return output.layout.pyramid.levels != 1 && has_levels(output.layout.format)
+               ? folder_of(output.layout)->levels(output)
+               : std::vector<CoarserLevel>();
+}
+
+bool has_levels(const WrittenFormat* format) {
+    return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr &&
+           format->packed->folder->levels != nullptr;
 }
 
 bool is_in_slices(const OutputLayout& layout) {

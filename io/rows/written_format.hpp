@@ -3,6 +3,7 @@
 
 #include "io/rows/rows.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,13 @@ struct FileOfChunks {
     std::vector<std::int64_t> chunks;
 };
 
+/// A coarser level of an image.
+struct CoarserLevel {
+    OutputDataset dataset; ///< an output of its own, in the folder of the image's
+    /// Elements of the image in a block, along its last three axes; along those before it is one.
+    std::array<std::int64_t, 3> factors = {1, 1, 1};
+};
+
 /// How an output is several files, of which FILE.partial is a folder. When it is complete it is
 /// that folder, or the files stand beside one another under names that FILE stands for: a set of
 /// slices. All chunks go through shards (io/writers/shards.hpp), those without compression too.
@@ -56,6 +64,14 @@ struct FolderOfChunks {
 
     /// Not null: each file is an output of its own, whose chunks those of FileOfChunks are.
     OutputDataset (*slice)(const OutputDataset& output, std::int64_t index) = nullptr;
+
+    /// Not null: the folder may hold coarser levels of the image too, of which each has files as
+    /// files(), file() and tail() say of its dataset. What they are follows from the output's
+    /// array, layout and axes. @throws Error (usage) where they cannot be made.
+    std::vector<CoarserLevel> (*levels)(const OutputDataset& output) = nullptr;
+
+    /// The file that holds the elements of a level, in C order, while levels are made.
+    std::string (*level_elements)(const OutputDataset& level) = nullptr;
 };
 
 /// How a format stores elements that are packed, chunk by chunk (ChunkGrid), one after the other in
@@ -125,6 +141,12 @@ struct WrittenFormat {
 
 /// How the output is several files; null where it is one.
 const FolderOfChunks* folder_of(const OutputLayout& layout);
+
+/// The coarser levels of an output; none where it has none.
+std::vector<CoarserLevel> coarser_levels(const OutputDataset& output);
+
+/// Whether outputs of a format may have coarser levels.
+bool has_levels(const WrittenFormat* format);
 
 /// Whether it is a set of slices.
 bool is_in_slices(const OutputLayout& layout);

@@ -113,4 +113,13 @@ bool PackedParts::read(std::int64_t part, std::vector<std::byte>& bytes) const {
     });
 }
 
+void PackedParts::take(std::int64_t part, std::int64_t chunk, std::vector<std::byte>& bytes) const {
+    if (!read(part, bytes)) {
+        throw Error(ExitCode::output,
+                    {"cannot put the compressed chunks together", fmt::format("chunk {}", chunk),
+                     has(part) ? "its bytes have changed on the disk" : "no rank wrote it",
+                     "Set run.resume = \"never\" to restart the job"});
+    }
+}
+
 } // namespace runner

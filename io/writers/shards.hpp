@@ -45,6 +45,9 @@ class PackedParts {
     /// Fills `bytes` with the packed part; false when no shard has it whole.
     bool read(std::int64_t part, std::vector<std::byte>& bytes) const;
 
+    /// As read(), of a part of chunk `chunk`. @throws Error (output) when no shard has it whole.
+    void take(std::int64_t part, std::int64_t chunk, std::vector<std::byte>& bytes) const;
+
   private:
     /// Where a part waits.
     struct Place {

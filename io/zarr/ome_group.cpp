@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/json.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <algorithm>
 #include <array>
@@ -150,6 +151,33 @@ void add_axis_losses(const Axes& axes, std::vector<std::string>& left_out) {
     }
 }
 
+/// A level in whose blocks there are so many elements along the last three axes. An element lies in
+/// the middle of its block.
+Json level_json(const Axes& axes, const std::array<std::int64_t, 3>& factors, std::int64_t level) {
+    Json scale = Json::array();
+    Json translation = Json::array();
+    bool is_moved = false;
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        const Axis& axis = axes.each[i];
+        const std::size_t behind = axes.each.size() - i;
+        const auto factor =
+            static_cast<double>(behind <= factors.size() ? factors[factors.size() - behind] : 1);
+        const double spacing = axis.spacing.value_or(1.0);
+        const double origin = axis.origin.value_or(0.0) + (factor - 1) / 2 * spacing;
+        scale.push_back(spacing * factor);
+        translation.push_back(origin);
+        is_moved = is_moved || origin != 0.0;
+    }
+    Json transformations = Json::array();
+    transformations.push_back({{"type", "scale"}, {"scale", std::move(scale)}});
+    if (is_moved) {
+        transformations.push_back(
+            {{"type", "translation"}, {"translation", std::move(translation)}});
+    }
+    return {{"path", std::to_string(level)},
+            {"coordinateTransformations", std::move(transformations)}};
+}
+
 } // namespace
 
 std::vector<std::string> dimension_names(const OutputDataset& output) {
@@ -185,12 +213,13 @@ std::vector<std::string> ome_axis_names(const OutputDataset& output) {
     return names;
 }
 
-std::string ome_group_text(const OutputDataset& output, const std::string& path) {
+Axes ome_image_axes(const OutputDataset& output) { return ome_axes(output).axes; }
+
+bool is_space(std::string_view name) { return type_of(name) == "space"; }
+
+std::string ome_group_text(const OutputDataset& output) {
     const OmeAxes made = ome_axes(output);
     Json axes = Json::array();
-    Json scale = Json::array();
-    Json translation = Json::array();
-    bool is_moved = false;
     for (const Axis& axis : made.axes.each) {
         Json one{{"name", axis.name}};
         if (!type_of(axis.name).empty()) {
@@ -200,20 +229,21 @@ std::string ome_group_text(const OutputDataset& output, const std::string& path)
             one["unit"] = axis.unit;
         }
         axes.push_back(std::move(one));
-        scale.push_back(axis.spacing.value_or(1.0));
-        translation.push_back(axis.origin.value_or(0.0));
-        is_moved = is_moved || axis.origin.value_or(0.0) != 0.0;
-    }
-    Json transformations = Json::array();
-    transformations.push_back({{"type", "scale"}, {"scale", std::move(scale)}});
-    if (is_moved) {
-        transformations.push_back(
-            {{"type", "translation"}, {"translation", std::move(translation)}});
     }
     Json datasets = Json::array();
-    datasets.push_back({{"path", path}, {"coordinateTransformations", std::move(transformations)}});
+    datasets.push_back(level_json(made.axes, {1, 1, 1}, 0));
+    const std::vector<CoarserLevel> levels = coarser_levels(output);
+    for (const CoarserLevel& level : levels) {
+        datasets.push_back(
+            level_json(made.axes, level.factors, level.dataset.layout.pyramid.level));
+    }
+    Json image{{"axes", std::move(axes)}, {"datasets", std::move(datasets)}};
+    if (!levels.empty()) {
+        const Pyramid& pyramid = output.layout.pyramid;
+        image["type"] = downsample_names.at(static_cast<std::size_t>(pyramid.downsample));
+    }
     Json images = Json::array();
-    images.push_back({{"axes", std::move(axes)}, {"datasets", std::move(datasets)}});
+    images.push_back(std::move(image));
     Json ome{{"version", "0.5"}, {"multiscales", std::move(images)}};
     if (!made.axes.channels.empty()) {
         ome["omero"] = Json{{"channels", channel_list(made.axes.channels, output.array.type)}};

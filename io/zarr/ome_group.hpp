@@ -4,6 +4,7 @@
 #include "io/rows/rows.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace runner {
@@ -22,8 +23,15 @@ void check_ome_array(const OutputDataset& output);
 /// last on.
 std::vector<std::string> ome_axis_names(const OutputDataset& output);
 
-/// The zarr.json of a group with an image of one level, which is the array `path`.
-std::string ome_group_text(const OutputDataset& output, const std::string& path);
+/// The same with their spacings and units, as they are written: those that OME-Zarr has no name for
+/// are left out.
+Axes ome_image_axes(const OutputDataset& output);
+
+/// Whether OME-Zarr takes an axis of this name for one of space.
+bool is_space(std::string_view name);
+
+/// The zarr.json of a group with an image, whose levels are the arrays 0, 1 and so on.
+std::string ome_group_text(const OutputDataset& output);
 
 /// What the array alone, or the group, does not say of the axes.
 std::vector<std::string> left_out_of_array(const OutputDataset& output);

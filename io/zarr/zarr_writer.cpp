@@ -28,10 +28,13 @@ constexpr std::int64_t wanted_chunk_bytes = MiB;
 constexpr std::int64_t wanted_shard_bytes = 256 * MiB;
 constexpr std::int64_t most_blosc_bytes = 2 * GiB - 17; // and a header, in a number of 31 bits
 
-/// The place of level 0 in a group.
-constexpr const char* level_0 = "0/";
+/// The name of a file of a level's elements, until they are packed.
+constexpr const char* level_elements = "elements";
 
-std::string prefix_of(ZarrFlavour flavour) { return flavour == ZarrFlavour::ome ? level_0 : ""; }
+/// The place of an array in the folder.
+std::string prefix_of(const OutputDataset& output, ZarrFlavour flavour) {
+    return flavour == ZarrFlavour::ome ? std::to_string(output.layout.pyramid.level) + "/" : "";
+}
 
 /// How many steps cover each axis.
 Extents counts_along(const Extents& shape, const Extents& step) {
@@ -155,6 +158,7 @@ DataPlace place_zarr(const OutputDataset& output, ZarrFlavour flavour) {
     }
     if (flavour == ZarrFlavour::ome) {
         check_ome_array(output);
+        (void)coarser_levels(output);
     }
     if (folder_of(output.layout) != nullptr) {
         (void)zarr_shard(output.array, output.layout);
@@ -240,7 +244,7 @@ FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlav
     const Extents shard = zarr_shard(output.array, output.layout);
     const Extents place = coordinates(index, counts_along(shape, shard));
     FileOfChunks file;
-    file.name = prefix_of(flavour) + "c";
+    file.name = prefix_of(output, flavour) + "c";
     for (const std::int64_t number : place) {
         file.name += "/" + std::to_string(number);
     }
@@ -282,8 +286,20 @@ std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset&
     if (flavour == ZarrFlavour::array) {
         return {{zarr_json, array_text(output, dimension_names(output))}};
     }
-    return {{std::string(level_0) + zarr_json, array_text(output, ome_axis_names(output))},
-            {zarr_json, ome_group_text(output, "0")}};
+    const std::vector<std::string> names = ome_axis_names(output);
+    const auto array = [&](const OutputDataset& level) {
+        return std::pair(prefix_of(level, flavour) + zarr_json, array_text(level, names));
+    };
+    std::vector<std::pair<std::string, std::string>> texts = {array(output)};
+    for (const CoarserLevel& level : coarser_levels(output)) {
+        texts.push_back(array(level.dataset));
+    }
+    texts.emplace_back(zarr_json, ome_group_text(output));
+    return texts;
+}
+
+std::string zarr_level_elements(const OutputDataset& level) {
+    return prefix_of(level, ZarrFlavour::ome) + level_elements;
 }
 
 bool is_zarr_name(const std::string& file) {
@@ -295,7 +311,8 @@ bool is_zarr_name(const std::string& file) {
         const std::size_t end = std::min(name.find('/', at), name.size());
         const std::string part = name.substr(at, end - at);
         const bool is_number = part.find_first_not_of("0123456789") == std::string::npos;
-        if (part != "c" && part != zarr_json && (part.empty() || !is_number)) {
+        if (part != "c" && part != zarr_json && part != level_elements &&
+            (part.empty() || !is_number)) {
             return false;
         }
         at = end + 1;

@@ -36,6 +36,7 @@ std::vector<std::byte> zarr_tail(const OutputDataset& output, const FileOfChunks
 std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset& output,
                                                             ZarrFlavour flavour);
 
+std::string zarr_level_elements(const OutputDataset& level);
 bool is_zarr_name(const std::string& name);
 
 /// What of the output's axes the texts do not say.

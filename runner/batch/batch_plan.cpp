@@ -167,7 +167,7 @@ Fate worse(Fate a, Fate b) {
 void add_sizes(const std::vector<JobPass>& passes, std::size_t index, const PreparedJob& prepared,
                PlannedDataset& planned) {
     const bool is_last = index + 1 == passes.size();
-    const std::int64_t stored = output_bytes(prepared.output(), prepared.file.output.layout);
+    const std::int64_t stored = bytes_with_levels(prepared.output(), prepared.file.output.layout);
     planned.listed.bytes += array_bytes(prepared.input.array) + array_bytes(prepared.output());
     std::int64_t between =
         index > 0 && !passes[index - 1].is_kept ? array_bytes(prepared.input.array) : 0;

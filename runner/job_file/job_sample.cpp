@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/output/layout_choice.hpp"
+#include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/job_file.hpp"
 
@@ -161,6 +162,22 @@ std::string layout_lines(const JobFile::Output& output) {
     return text;
 }
 
+std::string level_lines(const OutputLayout& layout) {
+    if (!has_levels(layout.format)) {
+        return "";
+    }
+    const Pyramid& pyramid = layout.pyramid;
+    const std::string count =
+        line("levels", pyramid.levels == 0 ? "\"auto\"" : std::to_string(pyramid.levels));
+    if (pyramid.levels == 1) {
+        return count;
+    }
+    return count +
+           (pyramid.factors.empty() ? "" : line("level_factors", extents(pyramid.factors))) +
+           line("downsample",
+                toml_text(downsample_names.at(static_cast<std::size_t>(pyramid.downsample))));
+}
+
 std::string output_lines(const JobFile::Output& output) {
     const std::string text = "[output]\n" +
                              (output.file.empty() ? "" : line("file", toml_text(output.file))) +
@@ -177,7 +194,7 @@ std::string output_lines(const JobFile::Output& output) {
         layout.compression != Compression::none && has_layout_key(layout.format, "compression");
     return text + extents_line("chunk", layout.chunk) + extents_line("shard", layout.shard) +
            (is_packed ? compression_lines(layout) : "") +
-           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "");
+           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "") + level_lines(layout);
 }
 
 std::string batch_lines(const JobFile::Batch& batch) {

@@ -43,6 +43,21 @@ std::optional<Compression> parse_compression(TableReader& table, const KnownForm
     return index ? std::optional(static_cast<Compression>(*index)) : std::nullopt;
 }
 
+/// The keys that say which coarser levels an image has.
+void parse_levels(TableReader& table, LayoutChoice& choice) {
+    const bool is_given = table.has("levels");
+    choice.levels = parse_count(table, "levels", most_levels);
+    if (is_given && !choice.levels) {
+        choice.levels = 0; // "auto"
+    }
+    choice.level_factors = table.integers("level_factors", 1);
+    const std::optional<std::size_t> downsample =
+        table.choice("downsample", {downsample_names.begin(), downsample_names.end()});
+    if (downsample) {
+        choice.downsample = static_cast<Downsample>(*downsample);
+    }
+}
+
 OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
     LayoutChoice choice;
     choice.chunk = table.integers("chunk", 1);
@@ -59,6 +74,7 @@ OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
     const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
+    parse_levels(table, choice);
     if (!format) {
         return choice.layout(nullptr);
     }

@@ -226,6 +226,14 @@ std::string output_lines(const PreparedJob& prepared) {
                 line("output.level", std::to_string(layout.level)) +
                 line("output.shuffle", layout.shuffle ? "true" : "false");
     }
+    if (const Pyramid& pyramid = layout.pyramid; pyramid.levels != 1) {
+        text +=
+            line("output.levels", pyramid.levels == 0 ? "auto" : std::to_string(pyramid.levels)) +
+            line("output.level_factors",
+                 toml_text(std::span<const std::int64_t>(pyramid.factors))) +
+            line("output.downsample",
+                 downsample_names.at(static_cast<std::size_t>(pyramid.downsample)));
+    }
     return text;
 }
 

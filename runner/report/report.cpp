@@ -75,6 +75,14 @@ Json end_json(const PlannedEnd& end) {
     if (!end.invalid.empty()) {
         json["invalid"] = end.invalid;
     }
+    if (!end.levels.empty()) {
+        Json levels = Json::array();
+        for (const std::vector<std::int64_t>& shape : end.levels) {
+            levels.push_back(Json(shape));
+        }
+        json["levels"] = std::move(levels);
+        json["files"] = end.files;
+    }
     return json;
 }
 

@@ -140,6 +140,8 @@ struct PlannedEnd {
     std::string dataset;
     ArrayInfo array;
     std::string invalid = {}; ///< which of its elements are no values, for people; "": none
+    std::vector<std::vector<std::int64_t>> levels = {}; ///< the shapes of coarser ones
+    std::int64_t files = 1; ///< that hold the elements, of an image with levels
 };
 struct PlannedEnds {
     PlannedEnd from;

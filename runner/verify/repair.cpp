@@ -18,6 +18,7 @@
 #include "runner/probe/probed_files.hpp"
 #include "runner/probe/served_rows.hpp"
 #include "runner/report/version.hpp"
+#include "runner/verify/check_levels.hpp"
 #include "runner/verify/checked_rows.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/job_again.hpp"
@@ -165,6 +166,31 @@ void check_made_here(const FinishedOutput& output, const std::vector<WrongRows>&
     }
 }
 
+/// Writes the files of coarser levels again that are not what the image, whose rows are right, has.
+void mend_levels(const RepairRequest& request, ProbedFiles& files, const FinishedOutput& output,
+                 Repair& result) {
+    if (coarser_levels(output.dataset()).empty()) {
+        return;
+    }
+    const std::vector<WrongFile> wrong = check_levels(files, output, {}, request.threads);
+    if (wrong.empty()) {
+        return;
+    }
+    repair_levels(files, output, wrong, request.threads);
+    files.forget();
+    const std::vector<WrongFile> left = check_levels(files, output, {}, request.threads);
+    if (!left.empty()) {
+        throw Error(ExitCode::output, {"the output is still wrong after its repair",
+                                       output.file + "/" + left.front().name, left.front().why,
+                                       "Its disk is damaged: run the job again with "
+                                       "output.overwrite = true, on another disk"});
+    }
+    for (const WrongFile& each : wrong) {
+        result.files.push_back(each.name);
+    }
+    write_record_again(output);
+}
+
 } // namespace
 
 Repair repair(const RepairRequest& request, Prober& prober) {
@@ -182,6 +208,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
     if (wrong.empty()) {
         check_runs_undamaged(output);
+        mend_levels(request, files, output, result);
         if (is_recorded_beside(output.file) && !identity_beside(output.file)) {
             write_record_again(output); // an earlier repair was killed before it had
         }
@@ -203,6 +230,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
              "output.overwrite = true, on another disk"});
     }
     check_runs_undamaged(mended);
+    mend_levels(request, files, mended, result);
     return result;
 }
 
@@ -210,7 +238,8 @@ std::string repair_text(const Repair& repair) {
     const std::string all = repair.runs == 1
                                 ? "the only run of rows is right\n"
                                 : fmt::format("all {} runs of rows are right\n", repair.runs);
-    if (repair.rows.empty() && repair.checksums.empty() && repair.texts.empty()) {
+    if (repair.rows.empty() && repair.checksums.empty() && repair.texts.empty() &&
+        repair.files.empty()) {
         return printable(repair.file) + ": nothing to repair, " + all;
     }
     std::string text;
@@ -222,6 +251,9 @@ std::string repair_text(const Repair& repair) {
     }
     for (const RowRange& rows : make_row_set(repair.checksums)) {
         text += "repaired: the checksum of " + rows_text(rows, repair.array) + "\n";
+    }
+    for (const std::string& name : repair.files) {
+        text += "repaired: " + printable(name) + "\n";
     }
     return text + printable(repair.file) + ": " + all;
 }

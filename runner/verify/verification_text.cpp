@@ -35,6 +35,28 @@ Json wrong_json(const std::vector<WrongRows>& wrong) {
     return json;
 }
 
+std::string wrong_files_text(const std::vector<WrongFile>& wrong) {
+    std::string text;
+    for (const WrongFile& each : wrong) {
+        text += "wrong: " + printable(each.name) + ": " + printable(each.why) + "\n";
+    }
+    return text;
+}
+
+/// What became of the comparison of an image's coarser levels.
+std::string levels_text(const Verification& v) {
+    if (v.levels == 0) {
+        return "";
+    }
+    if (!v.levels_are_checked) {
+        return "levels: not compared, since rows of the image are wrong\n";
+    }
+    return "levels: " + counted(v.levels, "coarser one") + " compared: " +
+           (v.wrong_files.empty() ? "all right"
+                                  : counted(std::ssize(v.wrong_files), "file") + " wrong") +
+           "\n";
+}
+
 } // namespace
 
 std::vector<WrongRows> merged(std::vector<WrongRows> rows) {
@@ -72,13 +94,15 @@ std::string rows_text(RowRange rows, const ArrayInfo& array) {
 std::string verification_text(const Verification& v) {
     std::string text = printable(v.file + ":" + v.dataset) + "  " + type_text(v.array) + " " +
                        shape_text(v.array.shape) + ", " + counted(v.runs, "run") + " of rows\n" +
-                       wrong_text(v.wrong_runs, v.array) + wrong_text(v.wrong_recomputed, v.array);
+                       wrong_text(v.wrong_runs, v.array) + wrong_text(v.wrong_recomputed, v.array) +
+                       wrong_files_text(v.wrong_files);
     text +=
         "checksums: " + counted(v.checked_runs, "run") + " compared, " +
         size_text(v.checked_rows * row_bytes(v.array)) + ": " +
         (v.wrong_runs.empty() ? "all right" : counted(std::ssize(v.wrong_runs), "run") + " wrong") +
         "\n";
-    if (!v.wrong_runs.empty()) {
+    text += levels_text(v);
+    if (!v.wrong_runs.empty() || !v.wrong_files.empty()) {
         text += "to compute them again: runner repair " + shell_word(v.file) + "\n";
     }
     if (!v.not_recomputed.empty()) {
@@ -105,6 +129,15 @@ std::string verification_json(const Verification& v) {
     json["checked_rows"] = v.checked_rows;
     json["wrong_runs"] = v.wrong_runs.size();
     json["wrong"] = wrong_json(v.wrong_runs);
+    if (v.levels > 0) {
+        json["levels"] = v.levels;
+        json["levels_are_checked"] = v.levels_are_checked;
+        Json wrong = Json::array();
+        for (const WrongFile& each : v.wrong_files) {
+            wrong.push_back({{"file", each.name}, {"why", each.why}});
+        }
+        json["wrong_files"] = std::move(wrong);
+    }
     json["recomputed_rows"] = v.recomputed_rows;
     json["wrong_recomputed"] = wrong_json(v.wrong_recomputed);
     json["not_recomputed"] = v.not_recomputed.empty() ? Json() : Json(v.not_recomputed);

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/engines/survey_input.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -194,6 +195,11 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
         result.checked_rows += run.rows;
     }
     result.wrong_runs = check_runs(*stored, runs);
+    result.levels = std::ssize(coarser_levels(output.dataset()));
+    if (result.levels > 0 && result.wrong_runs.empty()) {
+        result.levels_are_checked = true;
+        result.wrong_files = check_levels(files, output, request.sample, request.threads);
+    }
     if (again) {
         recompute(request, output, again->prepared(), *stored, result);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "runner/verify/check_levels.hpp"
 #include "runner/verify/check_runs.hpp"
 
 #include <cstdint>
@@ -32,15 +33,21 @@ struct Verification {
     std::vector<WrongRows> wrong_runs;
     std::int64_t recomputed_rows = 0;
     std::vector<WrongRows>
-        wrong_recomputed;       ///< right by their checksum, but not what the job makes
-    std::string not_recomputed; ///< why nothing was, where it was not asked for
+        wrong_recomputed;               ///< right by their checksum, but not what the job makes
+    std::string not_recomputed;         ///< why nothing was, where it was not asked for
+    std::int64_t levels = 0;            ///< coarser levels that the image has
+    bool levels_are_checked = false;    ///< not where rows of the image are wrong
+    std::vector<WrongFile> wrong_files; ///< of the coarser levels
 
-    bool differs() const { return !wrong_runs.empty() || !wrong_recomputed.empty(); }
+    bool differs() const {
+        return !wrong_runs.empty() || !wrong_recomputed.empty() || !wrong_files.empty();
+    }
 };
 
-/// Compares the checksums of all rows, or of a sample, then computes a few places again with the
-/// CPU. @throws Error (input) for a file that is no finished output with checksums; when
-/// `recompute` is given and the input cannot be used.
+/// Compares the checksums of all rows, or of a sample, then the coarser levels of an image with
+/// what is made of its elements, and computes a few places again with the CPU. @throws Error
+/// (input) for a file that is no finished output with checksums; when `recompute` is given and the
+/// input cannot be used.
 Verification verify(const VerifyRequest& request, Prober& prober);
 
 /// The rows that verify() computes again at `count` places of two rows, which may touch: the first

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/levels/level_sweep.hpp"
+
+#include "base/rounding.hpp"
+#include "base/sizes.hpp"
+#include "io/levels/reduce_blocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace runner {
+namespace {
+
+using Triple = std::array<std::int64_t, 3>;
+
+/// Bytes of a region where blocks are not larger.
+constexpr std::int64_t wanted_region_bytes = 8 * MiB;
+
+/// Extents of a region: whole blocks of the last level, and by them whole grains, as long as it has
+/// the wanted bytes; then more along x, so that its rows are long.
+Triple region_extents(const Volumes& volumes, const Triple& block, const Triple& grain,
+                      std::int64_t element_bytes) {
+    const auto bytes = [&](const Triple& extents) {
+        std::int64_t product = element_bytes;
+        for (std::size_t i = 0; i < extents.size(); ++i) {
+            product *= std::min(extents[i], volumes.extents[i]);
+        }
+        return product;
+    };
+    Triple step = block;
+    for (std::size_t i = step.size(); i-- > 0;) {
+        Triple larger = step;
+        larger[i] = round_up(std::min(grain[i], volumes.extents[i]), block[i]);
+        step = bytes(larger) <= wanted_region_bytes ? larger : step;
+    }
+    while (step[2] < volumes.extents[2] && 2 * bytes(step) <= wanted_region_bytes) {
+        step[2] *= 2;
+    }
+    return step;
+}
+
+} // namespace
+
+Volumes::Volumes(std::span<const std::int64_t> shape) {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const std::size_t behind = shape.size() - axis;
+        if (behind <= extents.size()) {
+            extents[extents.size() - behind] = shape[axis];
+        } else {
+            count *= shape[axis];
+        }
+    }
+}
+
+VolumeBox box_of_level(const VolumeBox& box, const Triple& factors) {
+    VolumeBox made{box.volume};
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        made.start[i] = box.start[i] / factors[i];
+        made.count[i] = ceil_divide(box.count[i], factors[i]);
+    }
+    return made;
+}
+
+VolumeBox box_of_image(const VolumeBox& box, const Triple& factors, const Volumes& image) {
+    VolumeBox made{box.volume};
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        made.start[i] = box.start[i] * factors[i];
+        made.count[i] = std::min(box.count[i] * factors[i], image.extents[i] - made.start[i]);
+    }
+    return made;
+}
+
+void each_run(const Volumes& array, const VolumeBox& box,
+              const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& take) {
+    const auto& [depth, height, width] = array.extents;
+    const bool whole_rows = box.count[2] == width;
+    const bool whole_layers = whole_rows && box.count[1] == height;
+    const std::int64_t layers = whole_layers ? 1 : box.count[0];
+    const std::int64_t rows = whole_rows ? 1 : box.count[1];
+    const std::int64_t together = box.elements() / (layers * rows);
+    for (std::int64_t z = 0; z < layers; ++z) {
+        for (std::int64_t y = 0; y < rows; ++y) {
+            const std::int64_t layer = box.volume * depth + box.start[0] + z;
+            take((layer * height + box.start[1] + y) * width + box.start[2],
+                 (z * rows + y) * together, together);
+        }
+    }
+}
+
+LevelSweep::LevelSweep(const ArrayInfo& image, std::vector<CoarserLevel> levels,
+                       const Triple& grain)
+    : image_(image), volumes_(image.shape), levels_(std::move(levels)) {
+    Triple block = {1, 1, 1};
+    for (const CoarserLevel& level : levels_) { // each is whole blocks of the ones before
+        std::transform(block.begin(), block.end(), level.factors.begin(), block.begin(),
+                       [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+    }
+    step_ = region_extents(volumes_, block, grain, size_of(image.type));
+}
+
+std::int64_t LevelSweep::regions() const {
+    std::int64_t count = volumes_.count;
+    for (std::size_t i = 0; i < step_.size(); ++i) {
+        count *= ceil_divide(volumes_.extents[i], step_[i]);
+    }
+    return count;
+}
+
+VolumeBox LevelSweep::region(std::int64_t index) const {
+    VolumeBox box;
+    for (std::size_t i = step_.size(); i-- > 0;) {
+        const std::int64_t along = ceil_divide(volumes_.extents[i], step_[i]);
+        box.start[i] = index % along * step_[i];
+        box.count[i] = std::min(step_[i], volumes_.extents[i] - box.start[i]);
+        index /= along;
+    }
+    box.volume = index;
+    return box;
+}
+
+std::vector<VolumeBox> LevelSweep::regions_in(const VolumeBox& box) const {
+    std::vector<VolumeBox> regions;
+    const auto end = [&](std::size_t i) { return box.start[i] + box.count[i]; };
+    VolumeBox each{box.volume};
+    for (each.start[0] = box.start[0]; each.start[0] < end(0); each.start[0] += step_[0]) {
+        for (each.start[1] = box.start[1]; each.start[1] < end(1); each.start[1] += step_[1]) {
+            for (each.start[2] = box.start[2]; each.start[2] < end(2); each.start[2] += step_[2]) {
+                for (std::size_t i = 0; i < step_.size(); ++i) {
+                    each.count[i] = std::min(step_[i], end(i) - each.start[i]);
+                }
+                regions.push_back(each);
+            }
+        }
+    }
+    return regions;
+}
+
+std::int64_t LevelSweep::memory() const {
+    std::int64_t bytes = size_of(image_.type);
+    std::int64_t rows = 1;
+    for (std::size_t i = 0; i < step_.size(); ++i) {
+        bytes *= std::min(step_[i], volumes_.extents[i]);
+        rows *= i < 2 ? std::min(step_[i], volumes_.extents[i]) : 1;
+    }
+    // The region, a level of it, and what its blocks are gathered in or added up to.
+    constexpr std::int64_t sums = 16;
+    const std::int64_t columns = std::min(step_[2], volumes_.extents[2]);
+    return 3 * bytes + columns * sums + rows * std::int64_t{sizeof(void*)};
+}
+
+void LevelMaker::make(const VolumeBox& region, const Read& read, const Take& take) {
+    const std::int64_t size = size_of(sweep_.image_.type);
+    elements_.resize(static_cast<std::size_t>(region.elements() * size));
+    read(region, elements_.data());
+    for (std::size_t i = 0; i < sweep_.levels().size(); ++i) {
+        const CoarserLevel& level = sweep_.levels()[i];
+        const VolumeBox box = box_of_level(region, level.factors);
+        made_.resize(static_cast<std::size_t>(box.elements() * size));
+        reduce_blocks(sweep_.image_, {region.count, level.factors},
+                      level.dataset.layout.pyramid.downsample, elements_.data(), made_.data());
+        take(i, box, made_.data());
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/rows/written_format.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace runner {
+
+/// An image or a level of one, seen as volumes: its last three axes are z, y and x, and those
+/// before count volumes; of two axes z has one element.
+struct Volumes {
+    explicit Volumes(std::span<const std::int64_t> shape);
+
+    std::int64_t count = 1;
+    std::array<std::int64_t, 3> extents = {1, 1, 1};
+};
+
+/// A part of one of its volumes.
+struct VolumeBox {
+    std::int64_t volume = 0;
+    std::array<std::int64_t, 3> start = {0, 0, 0};
+    std::array<std::int64_t, 3> count = {1, 1, 1};
+
+    std::int64_t elements() const { return count[0] * count[1] * count[2]; }
+};
+
+/// The blocks of a box of an image that begins on borders of blocks, as a box of the level.
+VolumeBox box_of_level(const VolumeBox& box, const std::array<std::int64_t, 3>& factors);
+
+/// The elements of an image that a box of a level is made of.
+VolumeBox box_of_image(const VolumeBox& box, const std::array<std::int64_t, 3>& factors,
+                       const Volumes& image);
+
+/// Calls `take` for the runs of a box's elements that lie together in a dense array: where one
+/// begins in the array, and in the box, and how many they are.
+void each_run(
+    const Volumes& array, const VolumeBox& box,
+    const std::function<void(std::int64_t at, std::int64_t in_box, std::int64_t count)>& take);
+
+/// An image cut into regions, each of whole blocks of all levels, so that an element of whatever
+/// level is made of one region.
+class LevelSweep {
+  public:
+    /// `grain`: extents of what is unpacked together along z, y and x, which regions hold several
+    /// of where memory allows.
+    LevelSweep(const ArrayInfo& image, std::vector<CoarserLevel> levels,
+               const std::array<std::int64_t, 3>& grain);
+
+    const std::vector<CoarserLevel>& levels() const { return levels_; }
+    const Volumes& volumes() const { return volumes_; }
+
+    std::int64_t regions() const;
+    VolumeBox region(std::int64_t index) const;
+
+    /// The regions that begin in a box that begins and ends on borders of blocks, or with the
+    /// image.
+    std::vector<VolumeBox> regions_in(const VolumeBox& box) const;
+
+    /// Bytes that a LevelMaker takes, at most.
+    std::int64_t memory() const;
+
+  private:
+    friend class LevelMaker;
+
+    ArrayInfo image_;
+    Volumes volumes_;
+    std::vector<CoarserLevel> levels_;
+    std::array<std::int64_t, 3> step_ = {1, 1, 1}; ///< extents of a region
+};
+
+/// Makes the elements of all levels that a region has. One for each thread.
+class LevelMaker {
+  public:
+    /// Fills memory with the elements of a box, dense.
+    using Read = std::function<void(const VolumeBox& box, std::byte* to)>;
+    /// Takes a box of a level, by its index in LevelSweep::levels().
+    using Take =
+        std::function<void(std::size_t level, const VolumeBox& box, const std::byte* elements)>;
+
+    /// `sweep` outlives it.
+    explicit LevelMaker(const LevelSweep& sweep) : sweep_(sweep) {}
+
+    void make(const VolumeBox& region, const Read& read, const Take& take);
+
+  private:
+    const LevelSweep& sweep_;
+    std::vector<std::byte> elements_;
+    std::vector<std::byte> made_;
+};
+
+} // namespace runner

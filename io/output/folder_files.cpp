@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/output/folder_files.hpp"
+
+#include "io/files/file.hpp"
+#include "io/files/folder_tree.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/rows/written_format.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+/// One slice: its chunks in their order, and what is about them in a file of its format.
+void store_slice(const OutputDataset& slice, const FileOfChunks& made, ChunkSource& source,
+                 RowWriter::Sync sync) {
+    std::int64_t at = slice.layout.format->place(slice).begin;
+    std::vector<std::int64_t> sizes;
+    File file(slice.file, File::Mode::create);
+    for (const std::int64_t chunk : made.chunks) {
+        const std::span<const std::byte> packed = source.packed(chunk);
+        file.write(at, std::ssize(packed), packed.data());
+        at += std::ssize(packed);
+        sizes.push_back(std::ssize(packed));
+    }
+    if (is_packed(slice.layout)) {
+        finish_packed(slice, sizes);
+    } else {
+        place_written(slice);
+    }
+    if (sync == RowWriter::Sync::yes) {
+        file.sync();
+    }
+    file.close();
+}
+
+/// One file of a folder: its chunks in their order, and what follows them.
+void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::int64_t index,
+                ChunkSource& source, RowWriter::Sync sync) {
+    const FileOfChunks made = folder.file(output, index);
+    if (folder.slice != nullptr) {
+        store_slice(folder.slice(output, index), made, source, sync);
+        return;
+    }
+    const std::filesystem::path path = std::filesystem::path(output.file) / made.name;
+    std::error_code failure;
+    std::filesystem::create_directories(path.parent_path(), failure); // or File says why not
+    File file(path.string(), File::Mode::create);
+    std::vector<std::int64_t> sizes;
+    std::int64_t at = 0;
+    const auto append = [&](std::span<const std::byte> bytes) {
+        file.write(at, std::ssize(bytes), bytes.data());
+        at += std::ssize(bytes);
+    };
+    for (const std::int64_t chunk : made.chunks) {
+        const std::span<const std::byte> packed =
+            chunk < 0 ? std::span<const std::byte>() : source.packed(chunk);
+        sizes.push_back(std::ssize(packed));
+        append(packed);
+    }
+    append(folder.tail(output, made, sizes));
+    if (sync == RowWriter::Sync::yes) { // by the node that wrote it
+        file.sync();
+    }
+    file.close();
+}
+
+} // namespace
+
+void store_folder_files(const OutputDataset& output, const AssemblyShare& share,
+                        const std::vector<std::unique_ptr<ChunkSource>>& sources) {
+    const FolderOfChunks& folder = *folder_of(output.layout);
+    const std::int64_t files = folder.files(output);
+    const std::int64_t begin = files * share.rank / share.ranks;
+    const std::int64_t end = files * (share.rank + 1) / share.ranks;
+    const bool synced = share.sync == RowWriter::Sync::yes; // by the node that writes them
+    const bool at_once = synced && files > synced_singly;
+    IoThreads pool(static_cast<int>(sources.size()));
+    pool.run(end - begin, [&](std::int64_t item, int thread) {
+        store_file(output, folder, begin + item, *sources[static_cast<std::size_t>(thread)],
+                   at_once ? RowWriter::Sync::no : share.sync);
+    });
+    if (at_once) {
+        sync_file_system(output.file);
+    }
+}
+
+} // namespace runner

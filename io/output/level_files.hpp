@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/output/assemble_output.hpp"
+
+#include <cstdint>
+
+namespace runner {
+
+/// How the coarser levels of an image come into its folder, in three steps. Every rank takes each,
+/// and begins one when all ranks are done with the one before. Of an output without levels nothing
+/// is done. OutputDataset::axes are known. @throws Error (output).
+
+/// The first rank makes the files that hold the levels' elements until they are packed;
+/// place_written() removes them.
+void prepare_levels(const OutputDataset& output, const AssemblyShare& share);
+
+/// Makes a rank's share of the elements, of the packed chunks of the image (PackedParts), each of
+/// which is unpacked once for all levels.
+void reduce_levels(const OutputDataset& output, const AssemblyShare& share);
+
+/// Packs a rank's share of the levels' files.
+void store_levels(const OutputDataset& output, const AssemblyShare& share);
+
+/// The three steps, of one rank alone.
+void make_levels(const OutputDataset& output, const AssemblyShare& share);
+
+/// Memory that one thread takes for these steps, and disk space, at most, of whatever axes.
+std::int64_t levels_memory(const ArrayInfo& array, const OutputLayout& layout);
+std::int64_t levels_room(const ArrayInfo& array, const OutputLayout& layout);
+
+} // namespace runner

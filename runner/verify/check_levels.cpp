@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/verify/check_levels.hpp"
+
+#include "base/error.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/files/own_file.hpp"
+#include "io/filters/packer.hpp"
+#include "io/input/file_access.hpp"
+#include "io/input/stored_places.hpp"
+#include "io/levels/level_sweep.hpp"
+#include "io/rows/chunk_grid.hpp"
+#include "io/rows/written_format.hpp"
+#include "runner/verify/stored_boxes.hpp"
+#include "runner/verify/verify.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <system_error>
+
+namespace runner {
+namespace {
+
+std::array<std::int64_t, 3> chunk_extents(const OutputDataset& output) {
+    return Volumes(ChunkGrid(output.array, output.layout).chunk()).extents;
+}
+
+/// The name of a file in a folder; files that there are have the names that links lead to.
+std::string name_within(const std::string& folder, const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(file, ignored)
+        .lexically_relative(std::filesystem::weakly_canonical(folder, ignored))
+        .string();
+}
+
+/// What a thread compares levels with.
+struct LevelReader {
+    StoredBoxes image;
+    std::vector<std::unique_ptr<StoredBoxes>> levels;
+    LevelMaker maker;
+};
+
+/// Makes chunks of a level of the stored image. For one thread.
+class LevelChunkMaker {
+  public:
+    LevelChunkMaker(const LevelSweep& sweep, const OutputDataset& image,
+                    const DatasetLayout& places)
+        : sweep_(sweep), level_(sweep.levels().front()),
+          grid_(level_.dataset.array, level_.dataset.layout), image_(image, places), maker_(sweep),
+          packer_(level_.dataset.layout, grid_.chunk_bytes(), level_.dataset.array) {}
+
+    std::vector<std::byte> packed(std::int64_t chunk) {
+        std::vector<std::byte> whole(static_cast<std::size_t>(grid_.chunk_bytes()));
+        const Volumes level(level_.dataset.array.shape);
+        const std::int64_t depth = level.extents[0];
+        const std::int64_t in_volume = Volumes(grid_.chunk()).extents[0];
+        for (std::int64_t layer = 0; layer < grid_.layers(); layer += in_volume) {
+            const auto part = grid_.part_in({chunk, layer});
+            if (!part) {
+                continue;
+            }
+            const ChunkGrid::Part top = grid_.part_at(*part);
+            const std::int64_t frame = top.first_row / grid_.frame_rows();
+            VolumeBox box{frame / depth,
+                          {frame % depth, top.first_row % grid_.frame_rows(), top.first_column},
+                          {1, top.rows, top.columns}};
+            box.count[0] = std::min(in_volume, depth - box.start[0]);
+            fill(box, whole.data() + layer * grid_.part_bytes());
+        }
+        const auto bytes = packer_.pack(whole);
+        return {bytes.begin(), bytes.end()};
+    }
+
+  private:
+    /// Makes a box of the level, and puts it into layers of a chunk.
+    void fill(const VolumeBox& box, std::byte* layers) {
+        const std::int64_t size = size_of(level_.dataset.array.type);
+        const auto store = [&](std::size_t /*level*/, const VolumeBox& made,
+                               const std::byte* elements) {
+            for (std::int64_t z = 0; z < made.count[0]; ++z) {
+                for (std::int64_t y = 0; y < made.count[1]; ++y) {
+                    const std::int64_t row = made.start[1] - box.start[1] + y;
+                    const std::int64_t column = made.start[2] - box.start[2];
+                    std::copy_n(elements + (z * made.count[1] + y) * made.count[2] * size,
+                                made.count[2] * size,
+                                layers + (made.start[0] - box.start[0] + z) * grid_.part_bytes() +
+                                    (row * grid_.chunk_columns() + column) * size);
+                }
+            }
+        };
+        for (const VolumeBox& region :
+             sweep_.regions_in(box_of_image(box, level_.factors, sweep_.volumes()))) {
+            maker_.make(
+                region, [&](const VolumeBox& part, std::byte* to) { image_.read(part, to); },
+                store);
+        }
+    }
+
+    const LevelSweep& sweep_;
+    const CoarserLevel& level_;
+    ChunkGrid grid_;
+    StoredBoxes image_;
+    LevelMaker maker_;
+    Packer packer_;
+};
+
+/// Writes a file of a level again.
+void restore_file(const LevelSweep& sweep, const OutputDataset& image, const DatasetLayout& places,
+                  const FileOfChunks& file, int threads) {
+    const OutputDataset& level = sweep.levels().front().dataset;
+    IoThreads pool(threads);
+    std::vector<std::unique_ptr<LevelChunkMaker>> makers;
+    for (int thread = 0; thread < threads; ++thread) {
+        makers.push_back(std::make_unique<LevelChunkMaker>(sweep, image, places));
+    }
+    std::vector<std::vector<std::byte>> packed(file.chunks.size());
+    pool.run(std::ssize(packed), [&](std::int64_t item, int thread) {
+        const auto own = static_cast<std::size_t>(item);
+        if (file.chunks[own] >= 0) {
+            packed[own] = makers[static_cast<std::size_t>(thread)]->packed(file.chunks[own]);
+        }
+    });
+    std::vector<std::byte> bytes;
+    std::vector<std::int64_t> sizes;
+    for (std::vector<std::byte>& chunk : packed) {
+        sizes.push_back(std::ssize(chunk));
+        bytes.insert(bytes.end(), chunk.begin(), chunk.end());
+        std::vector<std::byte>().swap(chunk);
+    }
+    const std::vector<std::byte> tail = folder_of(level.layout)->tail(level, file, sizes);
+    bytes.insert(bytes.end(), tail.begin(), tail.end());
+    const std::filesystem::path path = std::filesystem::path(level.file) / file.name;
+    std::error_code failure;
+    std::filesystem::create_directories(path.parent_path(), failure); // or it fails below
+    replace_file(path.string(), bytes, Durable::yes);
+}
+
+} // namespace
+
+std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& output,
+                                    std::optional<std::int64_t> sample, int threads) {
+    const OutputDataset image = output.dataset();
+    const LevelSweep sweep(image.array, coarser_levels(image), chunk_extents(image));
+    const DatasetLayout places = stored_places(files, image);
+    std::vector<DatasetLayout> of_levels;
+    for (const CoarserLevel& level : sweep.levels()) {
+        of_levels.push_back(stored_places(files, level.dataset));
+    }
+    std::vector<std::unique_ptr<LevelReader>> readers;
+    for (int thread = 0; thread < threads; ++thread) {
+        readers.push_back(std::make_unique<LevelReader>(
+            LevelReader{StoredBoxes(image, places), {}, LevelMaker(sweep)}));
+        for (std::size_t i = 0; i < of_levels.size(); ++i) {
+            readers.back()->levels.push_back(
+                std::make_unique<StoredBoxes>(sweep.levels()[i].dataset, of_levels[i]));
+        }
+    }
+    std::mutex mutex;
+    std::map<std::string, std::string> wrong;
+    const auto mark = [&](const std::string& file, const std::string& why) {
+        const std::lock_guard lock(mutex);
+        wrong.emplace(name_within(image.file, file), why);
+    };
+    const std::int64_t all = sweep.regions();
+    const std::vector<std::int64_t> regions = spread(sample.value_or(all), all);
+    IoThreads pool(threads);
+    pool.run(std::ssize(regions), [&](std::int64_t item, int thread) {
+        LevelReader& reader = *readers[static_cast<std::size_t>(thread)];
+        reader.maker.make(
+            sweep.region(regions[static_cast<std::size_t>(item)]),
+            [&](const VolumeBox& box, std::byte* to) { reader.image.read(box, to); },
+            [&](std::size_t level, const VolumeBox& box, const std::byte* elements) {
+                reader.levels[level]->compare(box, elements, mark);
+            });
+    });
+    std::vector<WrongFile> listed;
+    for (const auto& [name, why] : wrong) {
+        listed.push_back({name, why});
+    }
+    return listed;
+}
+
+void repair_levels(FileAccess& files, const FinishedOutput& output,
+                   const std::vector<WrongFile>& wrong, int threads) {
+    const OutputDataset image = output.dataset();
+    const DatasetLayout places = stored_places(files, image);
+    std::set<std::string> names;
+    for (const WrongFile& each : wrong) {
+        names.insert(each.name);
+    }
+    for (const CoarserLevel& level : coarser_levels(image)) {
+        const LevelSweep sweep(image.array, {level}, chunk_extents(image));
+        const FolderOfChunks& folder = *folder_of(level.dataset.layout);
+        for (std::int64_t i = 0; i < folder.files(level.dataset); ++i) {
+            const FileOfChunks file = folder.file(level.dataset, i);
+            if (names.contains(file.name)) {
+                restore_file(sweep, image, places, file, threads);
+            }
+        }
+    }
+}
+
+} // namespace runner

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "runner/verify/finished_output.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// A file of a coarser level that is not as it should be.
+struct WrongFile {
+    std::string name; ///< in the output's folder
+    std::string why;
+
+    bool operator==(const WrongFile&) const = default;
+};
+
+/// Makes the coarser levels of an image again, of all of it or of `sample` evenly spread regions,
+/// and compares them with the stored ones. Returns the files that differ or cannot be read, by
+/// name. The rows of the image itself are right. @throws Error (input) where they cannot be read.
+std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& output,
+                                    std::optional<std::int64_t> sample, int threads);
+
+/// Writes these files again, of the image. Takes the memory of one. @throws Error (output).
+void repair_levels(FileAccess& files, const FinishedOutput& output,
+                   const std::vector<WrongFile>& wrong, int threads);
+
+} // namespace runner
