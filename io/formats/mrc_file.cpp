@@ -284,9 +284,10 @@ DataPlace mrc_place(const ArrayInfo& array) {
 
 void mrc_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece) {
     const Extents extents = extents_of_mrc(array.shape);
+    // One section of a stack would be read as an image of two axes.
     const bool counts_images =
-        array.shape.size() == 2 ||
-        (array.shape.size() == 3 && angstroms(axes, 0) > 0 && angstroms(axes, 2) == 0);
+        array.shape.size() == 2 || (array.shape.size() == 3 && extents.sections > 1 &&
+                                    angstroms(axes, 0) > 0 && angstroms(axes, 2) == 0);
     HeaderMaker<mrc_header_bytes> header;
     const ArrayInfo type{array.type, {}, array.stored};
     header.put(mode_at, std::find_if(modes().begin(), modes().end(), [&](const Mode& each) {

@@ -96,6 +96,17 @@ TEST(Mrc, IsReadAsItWasWritten) {
     }
 }
 
+TEST(Mrc, KeepsTheAxisOfOneSectionWithoutASize) {
+    const ArrayInfo array{ElementType::uint16, {1, 5, 7}};
+    Axes axes;
+    axes.each = {{"z", "", {}, {}}, {"y", "nm", 2.0, {}}, {"x", "nm", 2.0, {}}};
+    Header<mrc_header_bytes> made;
+    mrc_structure(array, axes, [&](std::int64_t /*offset*/, std::span<const std::byte> bytes) {
+        std::copy(bytes.begin(), bytes.end(), made.head.begin());
+    });
+    EXPECT_EQ(parse_mrc(made.head, "f").array, array);
+}
+
 TEST(Nifti, IsReadAsItWasWritten) {
     const ArrayInfo array{ElementType::int16, {2, 3, 5, 7}};
     Axes axes;
