@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from unittest import mock
 
 import pytest
 
@@ -12,6 +13,10 @@ from harness import Findings, chosen, new_folder, programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WITHOUT_GIT = 20260101
+LARGE = 6  # cases of a function
+COUNTED = 3  # of so many cases of a large set, one counts the lines that run: gcov's counts cost a run 0.1 s
+UNCOUNTED = pytest.StashKey()
+NO_COUNTS = {"GCOV_PREFIX": "/dev/null", "GCOV_ERROR_FILE": "/dev/null"}
 
 
 def pytest_addoption(parser):
@@ -77,10 +82,9 @@ def pytest_report_header():
 
 
 def share_of(cases):
-    """The share that runs of a function's cases: as it is marked, or of a large set more than a half."""
+    """The share that runs of a function's cases: as it is marked, or of a large set a half."""
     marker = next(iter(cases.values())).get_closest_marker("share")
-    large = 6
-    return marker.args[0] if marker else 0.6 if len(cases) >= large else 1
+    return marker.args[0] if marker else 0.5 if len(cases) >= LARGE else 1
 
 
 def pytest_collection_modifyitems(config, items):
@@ -102,6 +106,9 @@ def pytest_collection_modifyitems(config, items):
         for cases in functions.values():
             kept = chosen(programs.seed, cases, share_of(cases) * options.share) if len(cases) > 1 else cases
             out |= {item for name, item in cases.items() if name not in kept}
+            if len(kept) >= LARGE:
+                config.stash.setdefault(UNCOUNTED, set()).update(
+                    cases[name] for i, name in enumerate(sorted(kept)) if i % COUNTED)
     if options.backend == "cuda":
         for item in items:
             item.add_marker(pytest.mark.gpu)
@@ -127,7 +134,9 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
-    outcome = yield
+    uncounted = pyfuncitem in pyfuncitem.config.stash.get(UNCOUNTED, ())
+    with mock.patch.dict(os.environ, NO_COUNTS if uncounted else {}):
+        outcome = yield
     outcome.get_result()
     # Also of fixtures that the test does not name.
     for value in pyfuncitem.funcargs.values():
