@@ -4,8 +4,8 @@
 #include "base/array_info.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/metadata/carry_metadata.hpp"
+#include "io/rows/row_order.hpp"
 #include "io/rows/rows.hpp"
-#include "jobs/row_order.hpp"
 #include "jobs/side_image.hpp"
 #include "jobs/survey.hpp"
 

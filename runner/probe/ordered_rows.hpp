@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/row_order.hpp"
 #include "io/rows/rows.hpp"
-#include "jobs/row_order.hpp"
 
 #include <memory>
 

@@ -4,6 +4,7 @@
 #include "io/rows/rows.hpp"
 
 #include <cstdint>
+#include <utility>
 
 namespace runner {
 
@@ -20,6 +21,15 @@ struct RowOrder {
 inline constexpr std::int64_t ordered_rows_bytes = std::int64_t{4} << 20;
 
 /// What is said of the array in this order: its first two axes have changed places.
-DatasetInfo in_order(DatasetInfo info, const RowOrder& order);
+inline DatasetInfo in_order(DatasetInfo info, const RowOrder& order) {
+    if (order.first > 1) {
+        std::swap(info.array.shape.at(0), info.array.shape.at(1));
+        if (info.axes.each.size() == info.array.shape.size()) {
+            std::swap(info.axes.each[0], info.axes.each[1]);
+        }
+    }
+    info.offset.reset();
+    return info;
+}
 
 } // namespace runner
