@@ -97,9 +97,9 @@ void add_levels(const PreparedJob& prepared, Prober& prober, PlannedEnd& end) {
     }
     const FolderOfChunks& folder = *folder_of(output.layout);
     end.files = folder.files(output);
-    for (const CoarserLevel& level : coarser_levels(output)) {
-        end.levels.push_back(level.dataset.array.shape);
-        end.files += folder.files(level.dataset);
+    for (const CoarserLevel& coarser : coarser_levels(output)) {
+        end.levels.push_back(coarser.dataset.array.shape);
+        end.files += folder.files(coarser.dataset);
     }
 }
 

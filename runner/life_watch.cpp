@@ -4,16 +4,14 @@
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "runner/messages.hpp"
+#include "runner/ranks/bind_rank.hpp"
 #include "runner/watch/stop.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <random>
 #include <tuple>
 #include <vector>
-
-#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -28,11 +26,6 @@ struct Contact {
 
     static auto members(auto& self) { return std::tie(self.host, self.line, self.key); }
 };
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
-}
 
 std::uint64_t random_key() {
     std::random_device device;
