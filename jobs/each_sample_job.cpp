@@ -300,13 +300,8 @@ make_each_sample(const JobInput& input, const KindParameters& parameters,
     if (!has_samples(input)) {
         return make(input);
     }
-    std::vector<std::shared_ptr<const StreamJob>> jobs;
-    jobs.reserve(static_cast<std::size_t>(*input.channels));
-    for (int i = 0; i < *input.channels; ++i) {
-        jobs.push_back(make(sample_of(input, i)));
-    }
     const JobInput one = sample_of(input, 0);
-    return std::make_unique<EachSampleJob>(std::move(jobs), one.array.shape.back(),
+    return std::make_unique<EachSampleJob>(jobs_of_samples(input, make), one.array.shape.back(),
                                            parameters.canonical_for(one.array));
 }
 

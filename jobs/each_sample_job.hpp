@@ -94,6 +94,17 @@ JobInput sample_of(const JobInput& input, int sample);
 /// Whether the input's last axis has the samples of colour pixels.
 bool has_samples(const JobInput& input);
 
+/// A job for each sample of a colour input. `make`: makes one of the input that a sample is.
+template <class Make> auto jobs_of_samples(const JobInput& input, const Make& make) {
+    using Made = typename decltype(make(input))::element_type;
+    std::vector<std::shared_ptr<const Made>> jobs;
+    jobs.reserve(static_cast<std::size_t>(*input.channels));
+    for (int i = 0; i < *input.channels; ++i) {
+        jobs.push_back(make(sample_of(input, i)));
+    }
+    return jobs;
+}
+
 /// A job that kinds make of an input without colour, for each sample of `input` where that is
 /// colour. `make`: makes it of its input. `parameters`: of the kind.
 std::unique_ptr<Job>

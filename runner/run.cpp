@@ -5,13 +5,11 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/files/text_file.hpp"
-#include "io/output/assemble_output.hpp"
 #include "io/output/journal.hpp"
-#include "io/output/level_files.hpp"
-#include "io/rows/written_format.hpp"
 #include "jobs/generate.hpp"
 #include "kernels/queue/devices.hpp"
 #include "kernels/queue/shown_device.hpp"
+#include "runner/assemble_on_all.hpp"
 #include "runner/engines/rank_plan.hpp"
 #include "runner/engines/share_images.hpp"
 #include "runner/engines/survey_input.hpp"
@@ -287,23 +285,10 @@ bool Run::stream() {
 /// Puts the output together and gives it its name.
 void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
-    place_.log.phases.begin("assembling the output");
-    OutputDataset output = output_dataset(*prepared_, beginning_.parts);
-    if (is_in_slices(output.layout) || output.layout.pyramid.levels != 1) { // by axes, on all ranks
-        std::string axes;
-        ranks.first_alone([&] { axes = to_text(output_axes(*prepared_, place_.prober)); });
-        output.axes =
-            axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
-    }
-    const AssemblyShare share{ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
-                              plan_->host_memory - plan_->need.host()};
-    ranks.together([&] { assemble_output(output, share); });
-    if (!coarser_levels(output).empty()) {
-        place_.log.phases.begin("making coarser levels");
-        ranks.together([&] { prepare_levels(output, share); });
-        ranks.together([&] { reduce_levels(output, share); });
-        ranks.together([&] { store_levels(output, share); });
-    }
+    assemble_on_all(*prepared_, beginning_.parts,
+                    {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
+                     plan_->host_memory - plan_->need.host()},
+                    place_);
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");
     ranks.first_alone([&] {
@@ -391,11 +376,10 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     if (passes.empty()) {
         return run_pass(command, {job}, place);
     }
-    const auto run = [&](const RunCommand& of_pass, const JobPass& pass,
-                         OutputClaim* claim = nullptr) {
+    const RunClaimed run = [&](const RunCommand& of_pass, const JobPass& pass, OutputClaim* claim) {
         return run_pass(of_pass, pass, place, claim);
     };
-    return run_passes(command, std::move(passes), run, run, ranks, prober);
+    return run_passes(command, std::move(passes), run, ranks, prober);
 }
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {

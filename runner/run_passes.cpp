@@ -283,8 +283,8 @@ void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober) {
     remove_before(passes, passes.size() - 1, prober);
 }
 
-ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
-                    const RunClaimed& run_last, const Ranks& ranks, Prober& prober) {
+ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunClaimed& run,
+                    const Ranks& ranks, Prober& prober) {
     std::optional<OutputClaim> claim; // on the first rank
     bool is_done = false;
     ranks.first_alone([&] {
@@ -299,13 +299,16 @@ ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, cons
     });
     is_done = on_all(is_done, ranks);
     const std::vector<bool> to_run = earlier_to_run(passes, is_done, ranks, prober);
-    const ExitCode code = run_earlier_passes(command, passes, to_run, run, ranks, prober);
+    const RunPass earlier = [&](const RunCommand& of_pass, const JobPass& pass) {
+        return run(of_pass, pass, nullptr);
+    };
+    const ExitCode code = run_earlier_passes(command, passes, to_run, earlier, ranks, prober);
     if (code != ExitCode::ok) {
         return code;
     }
     if (!is_done) {
         const RunPass last = [&](const RunCommand& of_pass, const JobPass& pass) {
-            const ExitCode ended = run_last(of_pass, pass, claim ? &*claim : nullptr);
+            const ExitCode ended = run(of_pass, pass, claim ? &*claim : nullptr);
             claim.reset(); // before what lies between the passes goes
             return ended;
         };

@@ -16,7 +16,7 @@ namespace runner {
 /// Runs one pass, as run_pass() does.
 using RunPass = std::function<ExitCode(const RunCommand& command, const JobPass& pass)>;
 
-/// The same for the last pass, whose output `claim` holds; null but on the first rank.
+/// The same, of a pass whose output `claim` holds; null: the pass claims it itself.
 using RunClaimed =
     std::function<ExitCode(const RunCommand& command, const JobPass& pass, OutputClaim* claim)>;
 
@@ -52,7 +52,7 @@ void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober);
 /// complete; what a step saves is kept under its own name. A pass whose output is complete does not
 /// run again. The job's own output is claimed before the first pass, so that whatever stands in its
 /// way is refused before anything is computed. Collective; returns and throws as run_job().
-ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunPass& run,
-                    const RunClaimed& run_last, const Ranks& ranks, Prober& prober);
+ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunClaimed& run,
+                    const Ranks& ranks, Prober& prober);
 
 } // namespace runner

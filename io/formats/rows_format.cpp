@@ -2,9 +2,8 @@
 #include "io/formats/rows_format.hpp"
 
 #include "base/error.hpp"
-#include "io/files/file.hpp"
 #include "io/files/folder_tree.hpp"
-#include "io/files/input_rules.hpp"
+#include "io/formats/format_signature.hpp"
 #include "io/formats/mrc_file.hpp"
 #include "io/formats/nifti_file.hpp"
 #include "io/formats/nifti_gz.hpp"
@@ -240,46 +239,6 @@ std::string_view ending_among(std::string_view endings, const std::string& name)
     return {};
 }
 
-/// The first bytes of a regular file; none of anything else.
-std::string first_bytes(const std::string& file) {
-    constexpr std::int64_t looked_at = 348; // of a NIfTI-1 header, whose magic is at its end
-    try {
-        std::error_code failure;
-        if (!std::filesystem::is_regular_file(file, failure)) {
-            return {};
-        }
-        check_regular_file(file, "");
-        const File opened(file, File::Mode::read);
-        std::string bytes(static_cast<std::size_t>(std::min(opened.size(), looked_at)), '\0');
-        opened.read(0, std::ssize(bytes), reinterpret_cast<std::byte*>(bytes.data()));
-        return bytes;
-    } catch (const Error&) {
-        return {}; // whoever reads it tells why it cannot be read
-    }
-}
-
-/// The ending of the format that a file begins like; "" for none.
-std::string_view ending_by_bytes(const std::string& bytes) {
-    using namespace std::string_view_literals;
-    constexpr std::array begins = {
-        std::pair("II*\0"sv, ".tif"sv),     std::pair("MM\0*"sv, ".tif"sv),
-        std::pair("II+\0"sv, ".tif"sv),     std::pair("MM\0+"sv, ".tif"sv),
-        std::pair("\x93NUMPY"sv, ".npy"sv), std::pair("\x89PNG\r\n\x1a\n"sv, ".png"sv),
-        std::pair("SANDU1"sv, ".sand"sv),
-    };
-    for (const auto& [begin, ending] : begins) {
-        if (bytes.starts_with(begin)) {
-            return ending;
-        }
-    }
-    if (is_mrc(bytes)) {
-        return ".mrc";
-    }
-    constexpr std::size_t nifti_magic = 344;
-    return bytes.size() >= nifti_magic + 4 && bytes.substr(nifti_magic, 4) == "n+1\0"sv ? ".nii"sv
-                                                                                        : ""sv;
-}
-
 const RowsFormat* format_of_ending(const std::string& name) {
     const auto* found = std::find_if(formats.begin(), formats.end(), [&](const RowsFormat& each) {
         return !ending_among(each.endings, name).empty();
@@ -334,7 +293,7 @@ const RowsFormat* rows_format_of(const std::string& file) {
     if (const RowsFormat* const format = format_of_folder(file)) {
         return format;
     }
-    const std::string_view ending = ending_by_bytes(first_bytes(file));
+    const std::string_view ending = ending_by_content(file);
     return ending.empty() ? nullptr : format_of_ending(std::string(ending));
 }
 

@@ -45,12 +45,9 @@ class MatchParameters : public ListedParameters<MatchKeys> {
         if (!has_samples(input)) {
             return make_one(input, output_type);
         }
-        std::vector<std::shared_ptr<const MatchJob>> jobs;
-        jobs.reserve(static_cast<std::size_t>(*input.channels));
-        for (int i = 0; i < *input.channels; ++i) {
-            jobs.push_back(make_one(sample_of(input, i), output_type));
-        }
-        return std::make_unique<SampleMatchJob>(jobs, canonical_for(sample_of(input, 0).array));
+        return std::make_unique<SampleMatchJob>(
+            jobs_of_samples(input, [&](const JobInput& one) { return make_one(one, output_type); }),
+            canonical_for(sample_of(input, 0).array));
     }
 
     std::string canonical_for(const ArrayInfo& input) const override {

@@ -130,7 +130,7 @@ ToDo OutputClaim::inspect(const PreparedJob& prepared, const ClaimRules& rules) 
             refuse_standing(file_, found);
         }
     }
-    accept(prepared, rules);
+    accept(rules);
     return ToDo::make;
 }
 
@@ -142,18 +142,17 @@ ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
     return to_do;
 }
 
-/// What is there may be replaced, and nothing stands in the way.
-void OutputClaim::accept(const PreparedJob& prepared, const ClaimRules& rules) {
+/// Refuses what may not be replaced, or stands in the way.
+void OutputClaim::accept(const ClaimRules& rules) {
     rules_ = rules;
     check_replaceable(file_, prober_);
     check_replaceable_parts(file_, parts_set_, prober_);
     check_places_beside(file_);
-    (void)disk_space(prepared); // the output's folder is there
     replaces_ = mark_of_output(file_);
 }
 
 void OutputClaim::replace(const PreparedJob& prepared, const ClaimRules& rules) {
-    accept(prepared, rules);
+    accept(rules);
     check_room(prepared);
 }
 

@@ -83,7 +83,7 @@ class OutputClaim {
     void discard_leftovers(const PreparedJob& prepared);
 
   private:
-    void accept(const PreparedJob& prepared, const ClaimRules& rules);
+    void accept(const ClaimRules& rules);
 
     std::string file_;
     Prober& prober_;

@@ -179,7 +179,7 @@ def test_what_others_made_stays(checks):
         checks.expect((folder / name).read_text() == "mine" and left_behind() == [folder.name],
                       f"{folder}/{name}: {left_behind()}")
         shutil.rmtree(folder)
-    # Put there between two runs: it stays, and what is there with it.
+    # A file that somebody puts there between two runs stays, and its folder with it.
     killed(checks, "mkdir:kill@1:out.h5.journal", *PARTS)
     pathlib.Path("out.h5.pass-2.parts/README").write_text("mine")
     done = checks.job(*PARTS)

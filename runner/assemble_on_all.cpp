@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runner/assemble_on_all.hpp"
+
+#include "io/output/level_files.hpp"
+#include "io/rows/written_format.hpp"
+#include "runner/output/complete_output.hpp"
+
+#include <string>
+
+namespace runner {
+
+void assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
+                     const AssemblyShare& share, const RunPlace& place) {
+    const Ranks& ranks = place.ranks;
+    place.log.phases.begin("assembling the output");
+    OutputDataset output = output_dataset(prepared, parts);
+    // Only the first rank reads files; the others store slices and levels by the same axes.
+    if (is_in_slices(output.layout) || output.layout.pyramid.levels != 1) {
+        std::string axes;
+        ranks.first_alone([&] { axes = to_text(output_axes(prepared, place.prober)); });
+        output.axes =
+            axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
+    }
+    ranks.together([&] { assemble_output(output, share); });
+    if (!coarser_levels(output).empty()) {
+        place.log.phases.begin("making coarser levels");
+        ranks.together([&] { prepare_levels(output, share); });
+        ranks.together([&] { reduce_levels(output, share); });
+        ranks.together([&] { store_levels(output, share); });
+    }
+}
+
+} // namespace runner
