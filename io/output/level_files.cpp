@@ -209,6 +209,7 @@ void store_levels(const OutputDataset& output, const AssemblyShare& share) {
         const ChunkGrid grid(dataset.array, dataset.layout);
         const int threads = at_once(share, LevelChunks::memory(dataset.layout, grid.chunk_bytes()));
         std::vector<std::unique_ptr<ChunkSource>> sources;
+        sources.reserve(static_cast<std::size_t>(threads));
         for (int thread = 0; thread < threads; ++thread) {
             sources.push_back(std::make_unique<LevelChunks>(dataset, elements));
         }

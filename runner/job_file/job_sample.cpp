@@ -167,7 +167,7 @@ std::string level_lines(const OutputLayout& layout) {
         return "";
     }
     const Pyramid& pyramid = layout.pyramid;
-    const std::string count =
+    std::string count =
         line("levels", pyramid.levels == 0 ? "\"auto\"" : std::to_string(pyramid.levels));
     if (pyramid.levels == 1) {
         return count;

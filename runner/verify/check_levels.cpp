@@ -113,6 +113,7 @@ void restore_file(const LevelSweep& sweep, const OutputDataset& image, const Dat
     const OutputDataset& level = sweep.levels().front().dataset;
     IoThreads pool(threads);
     std::vector<std::unique_ptr<LevelChunkMaker>> makers;
+    makers.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
         makers.push_back(std::make_unique<LevelChunkMaker>(sweep, image, places));
     }
@@ -177,6 +178,7 @@ std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& out
             });
     });
     std::vector<WrongFile> listed;
+    listed.reserve(wrong.size());
     for (const auto& [name, why] : wrong) {
         listed.push_back({name, why});
     }

@@ -16,7 +16,7 @@ WITHOUT_GIT = 20260101
 LARGE = 6  # cases of a function
 COUNTED = 3  # of so many cases of a large set, one counts the lines that run: gcov's counts cost a run 0.1 s
 UNCOUNTED = pytest.StashKey()
-NO_COUNTS = {"GCOV_PREFIX": "/dev/null", "GCOV_ERROR_FILE": "/dev/null"}
+NO_COUNTS = {"RUNNER_UNCOUNTED": "1"}
 
 
 def pytest_addoption(parser):
