@@ -1,8 +1,20 @@
 # Finds nvcc on PATH or in /usr/local/cuda and enables CUDA where RUNNER_CUDA allows it. Sets
 # RUNNER_HAS_CUDA. Architectures: CMAKE_CUDA_ARCHITECTURES if given; "release" there means every one
 # from 75 to the newest this nvcc knows; nothing given means this machine's GPU, or 90 without one.
+# `pip install` (SKBUILD) has nobody to ask: it compiles CUDA, most of an hour on two cores, only where
+# a GPU is or RUNNER_CUDA is ON.
 set(RUNNER_HAS_CUDA OFF)
-if(NOT RUNNER_CUDA STREQUAL "OFF")
+set(looks_for_nvcc ON)
+if(RUNNER_CUDA STREQUAL "OFF")
+  set(looks_for_nvcc OFF)
+elseif(SKBUILD AND RUNNER_CUDA STREQUAL "AUTO")
+  execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE ignored)
+  if(NOT gpus MATCHES "GPU [0-9]")
+    set(looks_for_nvcc OFF)
+    message(STATUS "No GPU here: pass -C cmake.define.RUNNER_CUDA=ON to pip to compile CUDA all the same")
+  endif()
+endif()
+if(looks_for_nvcc)
   find_program(RUNNER_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
   if(RUNNER_NVCC)
     set(RUNNER_HAS_CUDA ON)
