@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/files/io_threads.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
@@ -76,13 +77,14 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
 }
 
 /// Copies rows from one frame's first, or from a run of frames that follow one another there as
-/// well as here.
+/// well as here. With two `buffers`, rows are read while those before them are written.
 class RowCopy {
   public:
-    RowCopy(FrameSource& source, const OutputDataset& output, const RowSteps& steps)
+    RowCopy(FrameSource& source, const OutputDataset& output, const RowSteps& steps, int buffers)
         : source_(source), output_(output), writer_(make_rows(output, steps.threads)),
-          alignment_(steps.alignment), step_(steps.rows),
-          buffer_(static_cast<std::size_t>(step_ * row_bytes(output.array))) {}
+          alignment_(steps.alignment), step_(steps.rows), threads_(buffers),
+          buffer_(static_cast<std::size_t>(step_ * row_bytes(output.array))),
+          read_(buffers > 1 ? buffer_.size() : 0) {}
 
     void copy_all() {
         const FrameRange& frames = source_.frames;
@@ -99,17 +101,48 @@ class RowCopy {
                 copy(frames[frame] * height, frame * height, together * height);
             }
         }
+        write_pending();
         writer_->finish(RowWriter::Sync::no);
     }
 
   private:
+    /// Rows of the source that follow one another in the output too.
+    struct Run {
+        std::int64_t from = 0;
+        std::int64_t to = 0;
+        std::int64_t rows = 0;
+    };
+
     void copy(std::int64_t from, std::int64_t to, std::int64_t rows) {
         for (std::int64_t row = 0; row < rows;) {
             const std::int64_t count =
                 rows_to_border(output_.array, alignment_, to + row, std::min(step_, rows - row));
-            source_.reader->read(from + row, count, buffer_.data());
-            write(from + row, to + row, count, buffer_.data());
+            copy({from + row, to + row, count});
             row += count;
+        }
+    }
+
+    /// Writes what was read before, and reads this.
+    void copy(const Run& run) {
+        if (read_.empty()) {
+            source_.reader->read(run.from, run.rows, buffer_.data());
+            write(run.from, run.to, run.rows, buffer_.data());
+            return;
+        }
+        threads_.run(2, [&](std::int64_t item, int /*thread*/) {
+            if (item == 0) {
+                source_.reader->read(run.from, run.rows, read_.data());
+            } else {
+                write_pending();
+            }
+        });
+        buffer_.swap(read_);
+        pending_ = run;
+    }
+
+    void write_pending() {
+        if (pending_.rows > 0) {
+            write(pending_.from, pending_.to, pending_.rows, buffer_.data());
         }
     }
 
@@ -156,7 +189,10 @@ class RowCopy {
     std::unique_ptr<RowWriter> writer_;
     std::int64_t alignment_;
     std::int64_t step_;
+    IoThreads threads_;
     std::vector<std::byte> buffer_;
+    std::vector<std::byte> read_; ///< of the run behind; empty where there is one buffer
+    Run pending_;                 ///< in buffer_, to be written
 };
 
 void add_generations(const FrameSource& source, const OutputDataset& output) {
@@ -172,27 +208,28 @@ void add_generations(const FrameSource& source, const OutputDataset& output) {
 
 std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) {
     ArrayInfo made;
-    make_file(request.output, request.overwrite, RowWriter::Sync::yes,
-              [&](const std::string& partial) {
-                  const OutputDataset output = output_of(source, request, partial);
-                  made = output.array;
-                  const RowSteps steps =
-                      row_steps(output, convert_buffer_bytes, request.memory, request.threads);
-                  RowCopy(source, output, steps).copy_all();
-                  if (!output.layout.is_hdf5()) {
-                      return; // it has no place for what follows
-                  }
-                  if (source.numbers.generations) {
-                      add_generations(source, output);
-                  }
-                  if (source.content == Content::sand) {
-                      write_attributes(output.file, {{"kind", cells_kind}});
-                  }
-                  write_default_plot(output.file, output.dataset, source.image.channels);
-                  Metadata metadata;
-                  set_axes(metadata, output.axes);
-                  (void)write_metadata(output.file, output.dataset, metadata);
-              });
+    make_file(
+        request.output, request.overwrite, RowWriter::Sync::yes, [&](const std::string& partial) {
+            const OutputDataset output = output_of(source, request, partial);
+            made = output.array;
+            const RowSteps steps =
+                row_steps(output, convert_buffer_bytes, request.memory, request.threads);
+            const bool two = steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;
+            RowCopy(source, output, steps, two ? 2 : 1).copy_all();
+            if (!output.layout.is_hdf5()) {
+                return; // it has no place for what follows
+            }
+            if (source.numbers.generations) {
+                add_generations(source, output);
+            }
+            if (source.content == Content::sand) {
+                write_attributes(output.file, {{"kind", cells_kind}});
+            }
+            write_default_plot(output.file, output.dataset, source.image.channels);
+            Metadata metadata;
+            set_axes(metadata, output.axes);
+            (void)write_metadata(output.file, output.dataset, metadata);
+        });
     return made_text(request.output, request.output_dataset, made);
 }
 

@@ -154,9 +154,8 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
     if (output.layout.is_hdf5() && output.layout.chunk.empty()) {
         return open_contiguous_writer(output, threads);
     }
-    return !is_packed(output.layout)
-               ? open_chunk_writer(output, threads)
-               : open_packed_writer(output, threads, shard_path(output, rank, attempt));
+    return !is_packed(output.layout) ? open_chunk_writer(output, threads)
+                                     : open_packed_writer(output, rank, threads, attempt);
 }
 
 RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::int64_t most_bytes,
@@ -179,8 +178,9 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
     for (steps.threads = threads; steps.threads > 1 && needed() > most_bytes;) {
         steps.threads /= 2;
     }
-    if (needed() > most_bytes) {
-        refuse_memory(output, steps.alignment, needed(), most_bytes);
+    steps.bytes = needed();
+    if (steps.bytes > most_bytes) {
+        refuse_memory(output, steps.alignment, steps.bytes, most_bytes);
     }
     return steps;
 }

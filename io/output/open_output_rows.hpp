@@ -18,6 +18,7 @@ struct RowSteps {
     std::int64_t alignment = 1; ///< row_alignment()
     std::int64_t rows = 1;      ///< at once, at most; the alignment at least
     int threads = 1;            ///< that write
+    std::int64_t bytes = 0;     ///< memory of a step and of the writer
 };
 
 /// Steps of `buffer_bytes`, or of the rows that a chunk spans where these are more. Fewer than

@@ -31,9 +31,9 @@ std::unique_ptr<RowWriter> open_parts_writer(const OutputDataset& output, int th
 std::unique_ptr<RowWriter> open_pieces_writer(const ArrayInfo& array, std::vector<RowPiece> pieces,
                                               std::vector<std::unique_ptr<RowWriter>> writers,
                                               int threads);
-/// Compressed chunks: appended to the rank's shard.
-std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int threads,
-                                              const std::string& shard);
+/// Compressed chunks: appended to the rank's shards.
+std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads,
+                                              std::int64_t attempt);
 
 /// Compressed chunks of a finished output, stored again: in place where they take as many bytes as
 /// before, else by `files`.

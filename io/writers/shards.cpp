@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace runner {
@@ -23,13 +24,18 @@ constexpr const char* mark = ".shard-";
     throw Error(ExitCode::output, {what, where, failure.message(), errno_remedy(failure.value())});
 }
 
-/// Whether it is "ATTEMPT-RANK", as every shard's name ends.
-bool is_number_pair(const std::string& text) {
-    const std::size_t dash = text.find('-');
-    constexpr const char* digits = "0123456789";
-    return dash != std::string::npos && dash > 0 && dash + 1 < text.size() &&
-           text.find_first_not_of(digits) == dash &&
-           text.find_first_not_of(digits, dash + 1) == std::string::npos;
+/// Whether it is "ATTEMPT-RANK" or "ATTEMPT-RANK-NUMBER", as every shard's name ends.
+bool has_numbers_of_shard(std::string_view text) {
+    int numbers = 0;
+    for (; !text.empty(); ++numbers) {
+        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+        if (digits == 0 || digits + 1 == text.size() ||
+            (digits < text.size() && text[digits] != '-')) {
+            return false;
+        }
+        text.remove_prefix(std::min(digits + 1, text.size()));
+    }
+    return numbers == 2 || numbers == 3;
 }
 
 } // namespace
@@ -38,8 +44,10 @@ std::uint64_t check_of(const ShardRecord& record) {
     return hash_bytes(reinterpret_cast<const std::byte*>(&record), offsetof(ShardRecord, check));
 }
 
-std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt) {
-    return fmt::format("{}{}{}-{}", output.file, mark, attempt, rank);
+std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt,
+                       std::int64_t number) {
+    const std::string first = fmt::format("{}{}{}-{}", output.file, mark, attempt, rank);
+    return number == 0 ? first : fmt::format("{}-{}", first, number);
 }
 
 std::vector<std::string> shard_paths(const OutputDataset& output) {
@@ -51,7 +59,8 @@ std::vector<std::string> shard_paths(const OutputDataset& output) {
     for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
          entry.increment(failure)) {
         const std::string name = entry->path().filename().string();
-        if (name.starts_with(start) && is_number_pair(name.substr(start.size()))) {
+        if (name.starts_with(start) &&
+            has_numbers_of_shard(std::string_view(name).substr(start.size()))) {
             paths.push_back(entry->path().string());
         }
     }

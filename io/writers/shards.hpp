@@ -25,7 +25,10 @@ struct ShardRecord {
 /// The check that a record's other fields call for.
 std::uint64_t check_of(const ShardRecord& record);
 
-std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt);
+/// `FILE.shard-ATTEMPT-RANK`, and with -NUMBER behind it from the rank's second file on. `attempt`
+/// is the journal's.
+std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt,
+                       std::int64_t number);
 
 /// All shards there are, of whichever run, by name; no file whose name only begins like theirs.
 std::vector<std::string> shard_paths(const OutputDataset& output);
