@@ -121,6 +121,10 @@ class Job {
     /// As mixing() says it: "filtered", "binned by 2" or each_by_itself.
     virtual std::vector<std::string> axis_work(std::size_t axes) const;
 
+    /// Rows of the output that are computed together, from each multiple of their number on: those
+    /// of a frame, where each depends on all of it.
+    virtual std::int64_t rows_together() const { return 1; }
+
     /// The order in which it takes the rows of its input, where that is not theirs.
     virtual std::optional<RowOrder> row_order() const { return std::nullopt; }
 

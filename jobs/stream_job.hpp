@@ -96,6 +96,7 @@ class StreamJob : public Job {
 
     ArrayInfo output() const override { return shape().output; }
     std::vector<OutputField> fields() const override { return shape().fields; }
+    std::int64_t rows_together() const override { return shape().made.each; }
 
     /// Whether check_rows() may refuse rows of this input.
     virtual bool checks_rows() const { return false; }

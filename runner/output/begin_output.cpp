@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
@@ -207,6 +208,25 @@ void keep_to_checkpoint(const EvolveShape& shape, const std::string& folder,
                              : "restarts: the run before left no checkpoint");
 }
 
+/// Leaves out the runs that reach into groups of which rows are missing: those groups are computed
+/// again. Rows of a group are computed together.
+void keep_whole_groups(std::vector<RowHash>& runs, std::int64_t group) {
+    for (std::size_t before = 0; group > 1 && before != runs.size();) { // one may end in two groups
+        before = runs.size();
+        RowSet whole;
+        for (const RowRange& range : rows_of(runs)) {
+            whole.push_back({round_up(range.first, group), range.last / group * group});
+        }
+        std::erase_if(runs, [&](const RowHash& run) {
+            const auto holds =
+                std::partition_point(whole.begin(), whole.end(), [&](const RowRange& each) {
+                    return each.last < run.first + run.rows;
+                });
+            return holds == whole.end() || holds->first > run.first;
+        });
+    }
+}
+
 /// The new attempt's rows come first: the old one counts until the identity changes.
 void begin_attempt(const std::string& folder, const JournalIdentity& identity, RowWriter::Sync sync,
                    const std::vector<RowHash>& rows) {
@@ -222,6 +242,7 @@ Beginning resume_output(const PreparedJob& prepared, const ClaimRules& rules,
     const auto [found, all_were_read] =
         intact_rows(output, rows.rows, prepared.file.run.resume_check);
     std::vector<RowHash> intact = found;
+    keep_whole_groups(intact, prepared.job->rows_together());
 
     Beginning beginning;
     beginning.sync = sync_of(prepared, rules);

@@ -27,6 +27,7 @@ JOBS = {
     "packed": ("out.h5", "convolve", TAPS, PACKED),
     "parts": ("out.h5", "convolve", TAPS, "parts = 2"),
     "packed_parts": ("out.h5", "convolve", TAPS, f"parts = 2\n{PACKED}"),
+    "frames": ("out.h5", "stripes", "size = 5", ""),  # a frame of several runs, which are computed together
     "npy": ("out.npy", "convolve", TAPS, ""),
     "tiff": ("out.tif", "convolve", TAPS, ""),
     "transpose": ("out.h5", "transpose", "permutation = [1, 2, 0]", ""),
@@ -42,7 +43,8 @@ ROW_CHECK = "do not match their checksum"
 def write_job(name):
     file, kind, table, output = JOBS[name]
     cells = kind == "sand"
-    values = np.random.default_rng(5).integers(0, 4 if cells else 200, (1, 60, 80) if cells else (24, 40, 40))
+    shape = (1, 60, 80) if cells else (3, 700, 900) if name == "frames" else (24, 40, 40)
+    values = np.random.default_rng(5).integers(0, 4 if cells else 200, shape)
     with h5py.File("in.h5", "w") as made:
         made["a"] = values.astype("uint8" if cells or kind == "match" else "float32")
     pathlib.Path("job.toml").write_text(
