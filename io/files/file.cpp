@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -226,6 +227,30 @@ void File::read(std::int64_t offset, std::int64_t bytes, std::byte* to) const {
         offset += got;
         to += got;
         bytes -= got;
+    }
+}
+
+void File::read_rows(std::int64_t offset, std::int64_t rows, std::int64_t row, std::byte* to,
+                     std::int64_t pitch) const {
+    constexpr std::int64_t most = 256; // of Linux' 1024; so many hide the cost of a call
+    std::array<iovec, most> places{};
+    while (rows > 0) {
+        const std::int64_t count =
+            std::min({rows, most, std::max<std::int64_t>(1, largest_call / row)});
+        for (std::int64_t i = 0; i < count; ++i) {
+            places[static_cast<std::size_t>(i)] = {to + i * pitch, static_cast<std::size_t>(row)};
+        }
+        const ssize_t got = uninterrupted(
+            [&] { return ::preadv(descriptor_, places.data(), static_cast<int>(count), offset); });
+        const std::int64_t whole = std::max<std::int64_t>(got, 0) / row;
+        if (whole < count) { // the rest of a row; or read() says why there is none
+            const std::int64_t part = std::max<std::int64_t>(got, 0) % row;
+            read(offset + whole * row + part, row - part, to + whole * pitch + part);
+        }
+        const std::int64_t done = std::min(whole + 1, count);
+        offset += done * row;
+        to += done * pitch;
+        rows -= done;
     }
 }
 

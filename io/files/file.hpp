@@ -44,6 +44,9 @@ class File {
 
     /// Fills `to` from byte `offset` on. A file that ends before is truncated: an error.
     void read(std::int64_t offset, std::int64_t bytes, std::byte* to) const;
+    /// The same of `rows` rows of `row` bytes, which lie `pitch` bytes apart in memory.
+    void read_rows(std::int64_t offset, std::int64_t rows, std::int64_t row, std::byte* to,
+                   std::int64_t pitch) const;
     void write(std::int64_t offset, std::int64_t bytes, const std::byte* from) const;
 
     /// Waits until what was written is on the disk.

@@ -71,6 +71,16 @@ class PositionalReader final : public RowReader {
         read_blocks(all, std::max<std::int64_t>(1, io_block_bytes / 8 / mean), to);
     }
 
+    void read_scattered(std::span<const ScatteredRows> all) override {
+        std::vector<ScatteredRun> runs;
+        for (const ScatteredRows& rows : all) {
+            check_rows(info_.array, rows.first, rows.rows);
+            append_scattered(runs, 0, extents_, rows, row_);
+        }
+        for_runs(threads_, runs, row_,
+                 [&](const ScatteredRun& run) { read_run(file_, run, info_); });
+    }
+
   private:
     /// `step`: blocks that a thread takes at a time.
     void read_blocks(const std::vector<PlainRun>& blocks, std::int64_t step, std::byte* to) {

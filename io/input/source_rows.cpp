@@ -100,6 +100,27 @@ class SourceReader final : public RowReader {
         ++calls_;
     }
 
+    void read_scattered(std::span<const ScatteredRows> all) override {
+        const std::int64_t row = row_bytes(info_.array);
+        std::vector<ScatteredRun> runs;
+        for (const ScatteredRows& rows : all) {
+            check_rows(info_.array, rows.first, rows.rows);
+            for (const auto& [begin, count, source, source_first] :
+                 pieces_within(pieces_, rows.first, rows.rows)) {
+                const auto& extents = extents_[static_cast<std::size_t>(source)];
+                if (extents.empty()) { // not plain: by rows that lie together
+                    return RowReader::read_scattered(all);
+                }
+                std::byte* const to = rows.to + (begin - rows.first) * rows.pitch;
+                append_scattered(runs, source, extents, {source_first, count, to, rows.pitch}, row);
+            }
+        }
+        for_runs(threads_, runs, row, [&](const ScatteredRun& run) {
+            const DatasetLayout& source = layouts_[static_cast<std::size_t>(run.source)];
+            read_run(*files_.get(source.holder), run, source.info);
+        });
+    }
+
   private:
     /// Rows of a source that a reader gives, or bytes of it where the source is plain.
     struct Block {

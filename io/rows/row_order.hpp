@@ -17,9 +17,6 @@ struct RowOrder {
     bool operator==(const RowOrder&) const = default;
 };
 
-/// Memory that a reader in another order takes, beside the caller's, for what it puts in order.
-inline constexpr std::int64_t ordered_rows_bytes = std::int64_t{4} << 20;
-
 /// What is said of the array in this order: its first two axes have changed places.
 inline DatasetInfo in_order(DatasetInfo info, const RowOrder& order) {
     if (order.first > 1) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file.hpp"
+#include "io/files/io_threads.hpp"
+#include "io/rows/rows.hpp"
 #include "io/rows/stored_rows.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -40,5 +45,27 @@ std::vector<PlainRun> plain_runs(std::span<const RowExtent> extents, std::int64_
 
 /// The same runs cut into blocks of `most` bytes or fewer.
 std::vector<PlainRun> cut_runs(std::span<const PlainRun> runs, std::int64_t most);
+
+/// Rows that lie together in a file, and apart in memory.
+struct ScatteredRun {
+    std::int64_t source = 0; ///< number of the file
+    std::int64_t offset = 0;
+    std::int64_t rows = 0;
+    std::byte* to = nullptr; ///< place of the first row
+    std::int64_t pitch = 0;  ///< bytes from the place of a row to that of the next
+};
+
+/// Adds where rows of a source lie, in runs of 512 KiB or less, or of a row.
+void append_scattered(std::vector<ScatteredRun>& runs, std::int64_t source,
+                      std::span<const RowExtent> extents, const ScatteredRows& rows,
+                      std::int64_t row);
+
+/// Reads a run of rows of such a dataset from its file.
+void read_run(const File& file, const ScatteredRun& run, const DatasetInfo& info);
+
+/// Calls `work` for each run, on several threads, each of which takes enough runs at a time that
+/// handing them out costs little beside the reading.
+void for_runs(IoThreads& threads, std::span<const ScatteredRun> runs, std::int64_t row,
+              const std::function<void(const ScatteredRun&)>& work);
 
 } // namespace runner

@@ -37,6 +37,22 @@ void RowReader::read_runs(const RowRuns& runs, std::byte* to) {
     }
 }
 
+void RowReader::read_scattered(std::span<const ScatteredRows> all) {
+    const std::int64_t row = row_bytes(info().array);
+    const std::int64_t most = std::max<std::int64_t>(1, scattered_rows_bytes / row);
+    std::vector<std::byte> dense;
+    for (const auto& [first, rows, to, pitch] : all) {
+        for (std::int64_t done = 0; done < rows; done += most) {
+            const std::int64_t count = std::min(most, rows - done);
+            dense.resize(static_cast<std::size_t>(count * row));
+            read(first + done, count, dense.data());
+            for (std::int64_t i = 0; i < count; ++i) {
+                std::copy_n(dense.data() + i * row, row, to + (done + i) * pitch);
+            }
+        }
+    }
+}
+
 void RowWriter::write_runs(std::span<const RowsInMemory> runs) {
     for (const auto& [first, rows, data] : runs) {
         write(first, rows, data);

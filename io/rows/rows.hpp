@@ -92,6 +92,17 @@ struct RowRuns {
     std::int64_t columns = 0;
 };
 
+/// Rows that follow one another in the dataset, and lie apart in memory.
+struct ScatteredRows {
+    std::int64_t first = 0;
+    std::int64_t rows = 0;
+    std::byte* to = nullptr; ///< place of the first
+    std::int64_t pitch = 0;  ///< bytes from the place of a row to that of the next
+};
+
+/// Memory for scattered rows of storage that is not read at positions, or a row where that is more.
+inline constexpr std::int64_t scattered_rows_bytes = std::int64_t{4} << 20;
+
 /// Reads rows of one dataset as native elements. A row is a run along the last axis, all leading
 /// axes flattened into the row number; in an array of one axis each element is a row.
 class RowReader {
@@ -109,6 +120,9 @@ class RowReader {
     /// element, the columns are the elements of its one run of one row. The same conditions and
     /// errors.
     virtual void read_runs(const RowRuns& runs, std::byte* to);
+
+    /// Reads the rows to their places. The same conditions and errors.
+    virtual void read_scattered(std::span<const ScatteredRows> all);
 };
 
 /// One of several datasets of an output, each of one axis or two, with as many rows.

@@ -331,7 +331,7 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
         std::max(dealt ? rows_for_all_parts(output, parts) : 1, rows_to_order(prepared));
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) +
-               (prepared.job->row_order() ? std::max(ordered_rows_bytes, row_bytes(output)) : 0) +
+               (prepared.job->row_order() ? std::max(scattered_rows_bytes, row_bytes(output)) : 0) +
                (prepared.mask ? prepared.mask->bytes(threads) : 0) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout,

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from harness import attempt, bad, call
+from harness import attempt, bad, call, programs
 
 PHASE = "energy = 20.0\ndistance = 0.1\npixel_size = 1.0\ndelta_beta = 50.0\nmargin = 3"
 DENOISE = 'patch = [2, 2, 2]\nwindow = [3, 5, 5]\ncount = 4\n'
@@ -43,7 +43,7 @@ def samples(dtype, shape):
 def run(kind, keys, dataset, more="", cut="", ranks=1):
     pathlib.Path("job.toml").write_text(
         f'kind = "{kind}"\n[input]\nfile = "in.h5"\ndataset = "/{dataset}"\n{more}\n[output]\nfile = "out.h5"\n'
-        f'overwrite = true\nsync = false\n[run]\nbackend = "cpu"\n{cut}\n[{kind}]\n{keys}\n')
+        f'overwrite = true\nsync = false\n[run]\nbackend = "{programs.backend}"\n{cut}\n[{kind}]\n{keys}\n')
     done = call("job.toml", "--quiet", ranks=ranks)
     with h5py.File("out.h5") as file:
         names = ["index", "distance", "count"] if kind == "match" else [dataset]

@@ -132,6 +132,28 @@ TEST(File, SaysHowMuchOfATruncatedFileIsThere) {
                  {"truncated", "it has 5 bytes and should have at least 8"});
 }
 
+TEST(File, ReadsRowsToPlacesThatLieApart) {
+    const ScratchFolder folder;
+    constexpr std::int64_t rows = 1000; // more than one call takes
+    constexpr std::int64_t row = 3;
+    constexpr std::int64_t pitch = 7;
+    std::string bytes(rows * row + 2, ' ');
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<char>(i * 37 % 251);
+    }
+    put(folder / "a", bytes);
+    const File file(folder / "a", File::Mode::read);
+    std::string read(rows * pitch, '.');
+    file.read_rows(2, rows, row, reinterpret_cast<std::byte*>(read.data()), pitch);
+    for (std::size_t i = 0; i < rows; ++i) {
+        ASSERT_EQ(read.substr(i * pitch, pitch), bytes.substr(2 + i * row, row) + "....") << i;
+    }
+    expect_error(error_of([&] {
+                     file.read_rows(4, rows, row, reinterpret_cast<std::byte*>(read.data()), pitch);
+                 }),
+                 ExitCode::input, {"truncated", "it has 3002 bytes and should have at least 3004"});
+}
+
 TEST(File, NamesTheByteAndTheRemedyOfAFailingWrite) {
     const std::array<std::byte, 16> bytes{};
     const File full("/dev/full", File::Mode::update);

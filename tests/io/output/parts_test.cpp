@@ -43,6 +43,19 @@ struct Made {
     DatasetLayout known;
 };
 
+/// Rows of several parts, every second place of a larger memory.
+void expect_scattered(RowReader& reader, const std::vector<std::uint16_t>& values) {
+    std::vector<std::uint16_t> read(240, 7);
+    auto* const to = reinterpret_cast<std::byte*>(read.data());
+    reader.read_scattered(std::vector<ScatteredRows>{{5, 7, to + 200, 40}, {0, 5, to, 40}});
+    for (std::size_t row = 0; row < 12; ++row) {
+        for (std::size_t i = 0; i < 10; ++i) {
+            ASSERT_EQ(read[row * 20 + i], values[row * 10 + i]) << row;
+            ASSERT_EQ(read[row * 20 + 10 + i], 7) << row;
+        }
+    }
+}
+
 TEST(Parts, AreReadInPlace) {
     for (const OutputLayout& layout : {OutputLayout{}, OutputLayout{{2, 4}}}) {
         const Made made(layout);
@@ -63,6 +76,7 @@ TEST(Parts, AreReadInPlace) {
                 }
                 EXPECT_EQ(read, made.values) << threads << " threads, " << step << " rows";
             }
+            expect_scattered(*reader, made.values);
         }
     }
 }

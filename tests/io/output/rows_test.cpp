@@ -397,6 +397,21 @@ void expect_runs(RowReader& reader, const std::vector<std::byte>& bytes, const R
                               << runs.columns;
 }
 
+/// All rows but the first, the last one first, each third place of a larger memory.
+void expect_scattered(RowReader& reader, const std::vector<std::byte>& bytes) {
+    const std::int64_t rows = rows_of(reader.info().array);
+    const std::int64_t row = std::ssize(bytes) / rows;
+    std::vector<std::byte> expected(bytes.size() * 3);
+    for (std::int64_t i = 1; i < rows; ++i) {
+        std::copy_n(bytes.begin() + i * row, row, expected.begin() + 3 * i * row);
+    }
+    std::vector<std::byte> read(expected.size());
+    reader.read_scattered(
+        std::vector<ScatteredRows>{{rows - 1, 1, read.data() + 3 * (rows - 1) * row, 0},
+                                   {1, rows - 2, read.data() + 3 * row, 3 * row}});
+    EXPECT_EQ(read, expected);
+}
+
 TEST(Rows, RunsOfRowsAndColumnsAreRead) {
     const ScratchFolder folder;
     OutputLayout chunked;
@@ -418,6 +433,7 @@ TEST(Rows, RunsOfRowsAndColumnsAreRead) {
                                         {0, 13, 3, 26, 0, 1}}) {
                 expect_runs(*reader, bytes, runs);
             }
+            expect_scattered(*reader, bytes);
         }
     }
 }

@@ -64,9 +64,9 @@ TEST(OrderedRows, EveryWindow) {
 }
 
 TEST(OrderedRows, RowsThatFillTheBuffer) {
-    check(3, 5, ordered_rows_bytes / 2 - 1, 4);
-    check(3, 4, ordered_rows_bytes + 1, 5);
-    check(5, 3, ordered_rows_bytes / 7, 7);
+    check(3, 5, scattered_rows_bytes / 2 - 1, 4);
+    check(3, 4, scattered_rows_bytes + 1, 5);
+    check(5, 3, scattered_rows_bytes / 7, 7);
 }
 
 TEST(OrderedRows, TheArrayIsDescribedInThatOrder) {
