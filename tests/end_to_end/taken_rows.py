@@ -43,7 +43,7 @@ ROW_CHECK = "do not match their checksum"
 def write_job(name):
     file, kind, table, output = JOBS[name]
     cells = kind == "sand"
-    shape = (1, 60, 80) if cells else (3, 700, 900) if name == "frames" else (24, 40, 40)
+    shape = (1, 60, 80) if cells else (6, 700, 900) if name == "frames" else (24, 40, 40)
     values = np.random.default_rng(5).integers(0, 4 if cells else 200, shape)
     with h5py.File("in.h5", "w") as made:
         made["a"] = values.astype("uint8" if cells or kind == "match" else "float32")
