@@ -250,6 +250,7 @@ StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
     StreamPlan frame;
     frame.start_from(request);
     frame.cores = std::max(1, request.cores);
+    frame.stored_rows = request.alignment;
     frame.write_rows = request.write_rows;
     frame.shape = job.shape();
     const std::int64_t alignment = chunk_alignment(frame.shape, request.alignment);

@@ -17,6 +17,7 @@ struct StreamPlan : JobPlan {
     StreamShape shape;
     Decomposition decomposition;
     int cores = 1;                  ///< of one rank
+    std::int64_t stored_rows = 1;   ///< of the output, that can only be written together
     std::int64_t write_rows = 1;    ///< of the output, that reach all files written at once
     std::int64_t scratch_bytes = 0; ///< of one lane
     /// About what computing a chunk takes, on a usual core or a large GPU; 0 where the job counts

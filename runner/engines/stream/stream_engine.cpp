@@ -141,7 +141,7 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
                               const QueueMaker& make_queue)
     : stream_(stream), plan_(plan), recorder_(times_, stream.progress, stream.trace),
       uploads_(make_queue()), input_(plan_, std::get<Q>(uploads_)),
-      hasher_(plan_.io_threads, plan_.decomposition.alignment),
+      hasher_(plan_.io_threads, plan_.stored_rows),
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
         lanes_.emplace_back(plan_, make_queue, stream.job.steps());
