@@ -21,6 +21,7 @@ import numpy as np
 
 CHUNK, SHARD = (32, 128, 128), (128, 1024, 1024)
 COMPRESSIONS = ["none", "blosc-lz4", "zstd"]
+LEVELS = {"1": "one level", "auto": "all levels"}
 CODECS = {"none": [], "blosc-lz4": [{"name": "blosc", "configuration": {
               "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 0}}],
           "zstd": [{"name": "zstd", "configuration": {"level": 1, "checksum": False}}]}
@@ -82,10 +83,11 @@ def cases(runner, folder, array):
     yield "cp", f"{folder}/cp.h5", lambda: shutil.copyfile(source, f"{folder}/cp.h5")
     yield "runner, .h5", f"{folder}/out.h5", by_runner(runner, source, f"{folder}/out.h5")
     for compression in COMPRESSIONS:
-        name = f"{folder}/{compression}.ome.zarr"
-        yield f"runner, .ome.zarr, {compression}", name, by_runner(
-            runner, source, name, *extents, "--compression", compression,
-            *(["--shuffle", "--level", "5"] if compression == "blosc-lz4" else []))
+        for levels in ("1", "auto"):
+            name = f"{folder}/{compression}-{levels}.ome.zarr"
+            yield f"runner, .ome.zarr, {compression}, {LEVELS[levels]}", name, by_runner(
+                runner, source, name, *extents, "--compression", compression, "--levels", levels,
+                *(["--shuffle", "--level", "5"] if compression == "blosc-lz4" else []))
         for program, way in (("tensorstore", by_tensorstore), ("zarr-python", by_zarr)):
             target = f"{folder}/{program}-{compression}.zarr"
             try:
@@ -108,7 +110,7 @@ def measured(target, work, repeats):
 
 def show(name, times, size, copy):
     median = statistics.median(times)
-    print(f"{name:32} {median:7.2f} s ({min(times):.2f} to {max(times):.2f})  {size * 1e-9 / median:6.2f} GB/s  "
+    print(f"{name:40} {median:7.2f} s ({min(times):.2f} to {max(times):.2f})  {size * 1e-9 / median:6.2f} GB/s  "
           f"{median / copy:5.2f} x cp", flush=True)
 
 
