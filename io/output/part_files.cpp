@@ -88,7 +88,7 @@ struct BoxSeries {
             distance = *differs.second - *differs.first;
         }
         from[axis] += steps * distance;
-        if (box.count != first.count || box.start != from || distance <= first.count[axis]) {
+        if (box.count != first.count || box.start != from || distance < first.count[axis]) {
             return false;
         }
         ++boxes;

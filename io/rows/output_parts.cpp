@@ -67,6 +67,20 @@ std::size_t axis_to_cut(const ArrayInfo& array, const OutputLayout& layout, std:
     return axis;
 }
 
+/// The extent of a block, all of about one size, where a frame has so many blocks or some more: so
+/// many that a rank's `parts` are a multiple of them. A part then has the same rows of every frame
+/// that it has rows of, and HDF5 stores its selection in a few numbers.
+std::int64_t block_of(const Cut& cut, std::int64_t step, std::int64_t blocks, std::int64_t parts) {
+    const std::int64_t steps = (cut.extent - 1) / step + 1;
+    const auto extent = [&](std::int64_t count) { return ((steps - 1) / count + 1) * step; };
+    for (std::int64_t count = blocks; cut.outer > 1 && count <= std::min(parts, steps); ++count) {
+        if (parts % count == 0 && cut.blocks(extent(count)) == count) {
+            return extent(count);
+        }
+    }
+    return extent(blocks);
+}
+
 std::int64_t parts_a_rank(const PartLayout& parts) { return (parts.parts - 1) / parts.ranks + 1; }
 
 /// Whether every part has rows.
@@ -125,7 +139,7 @@ PartLayout choose_part_layout(const ArrayInfo& array, const OutputLayout& layout
     const std::int64_t most_steps = std::max<std::int64_t>(1, steps / least_blocks);
     const std::int64_t fit = std::clamp<std::int64_t>(bytes / step_bytes, 1, most_steps);
     const std::int64_t blocks = (steps - 1) / fit + 1;
-    parts.block = ((steps - 1) / blocks + 1) * step; // all of about one size
+    parts.block = block_of(cut, step, blocks, wanted % ranks == 0 ? wanted / ranks : 1);
     const std::int64_t all = cut.outer * cut.blocks(parts.block);
     parts.parts = std::min(wanted, all);
     parts.ranks = std::min(ranks, all);

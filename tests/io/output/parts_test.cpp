@@ -99,6 +99,33 @@ TEST(Parts, AreFewMappings) {
     }
 }
 
+/// Of frames that are larger than a block each part has the same rows of every frame that it has
+/// rows of: every second frame of one shape, and every frame of the other.
+TEST(Parts, OfLargeFramesAreRegularSelections) {
+    for (const auto& [shape, block] : {std::pair{std::vector<std::int64_t>{16, 24, 1 << 17}, 6},
+                                       std::pair{std::vector<std::int64_t>{8, 48, 1 << 17}, 6}}) {
+        const ScratchFolder folder;
+        OutputDataset output{folder / "a.h5", "/x", {ElementType::uint8, shape}, {}};
+        output.parts = choose_part_layout(output.array, {}, 8, 1);
+        EXPECT_EQ(output.parts.block, block);
+        output.parts.folder = parts_folder(output.file);
+        output.parts.owner = "owner";
+        create_output(output);
+        const FileHandle file = open_hdf5(output.file);
+        const DatasetHandle dataset = open_dataset(file, output.file, "/x");
+        const PropertyHandle creation = creation_of(dataset);
+        std::size_t count = 0;
+        hdf5_must(H5Pget_virtual_count(creation.get(), &count), "H5Pget_virtual_count");
+        EXPECT_EQ(count, 8U);
+        for (std::size_t i = 0; i < count; ++i) {
+            const SpaceHandle space(
+                hdf5_must(H5Pget_virtual_vspace(creation.get(), i), "H5Pget_virtual_vspace"));
+            EXPECT_GT(H5Sis_regular_hyperslab(space.get()), 0) << i;
+        }
+        EXPECT_EQ(inspect_layout(output.file, "/x").pieces, deal_rows(output.array, output.parts));
+    }
+}
+
 /// Blocks along the second axis of several images lie at equal distances within each image alone.
 TEST(Parts, OfImagesAreWhole) {
     const ScratchFolder folder;
