@@ -9,8 +9,9 @@
 namespace runner {
 
 /// Puts the output of a job together when all its rows are written, and makes its coarser levels:
-/// each rank its `share`. Collective. @throws AgreedError (output).
-void assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
-                     const AssemblyShare& share, const RunPlace& place);
+/// each rank its `share`. Returns the extremes of the channels that the output states, on every
+/// rank. Collective. @throws AgreedError (output).
+Extremes assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
+                         const AssemblyShare& share, const RunPlace& place);
 
 } // namespace runner

@@ -285,14 +285,16 @@ bool Run::stream() {
 /// Puts the output together and gives it its name.
 void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
-    assemble_on_all(*prepared_, beginning_.parts,
-                    {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
-                     plan_->host_memory - plan_->need.host()},
-                    place_);
+    const Extremes extremes =
+        assemble_on_all(*prepared_, beginning_.parts,
+                        {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
+                         plan_->host_memory - plan_->need.host()},
+                        place_);
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");
     ranks.first_alone([&] {
-        for (std::string& warning : claim_->complete(*prepared_, beginning_, provenance(report))) {
+        for (std::string& warning :
+             claim_->complete(*prepared_, beginning_, provenance(report), extremes)) {
             tell_warning(warning);
             report.warnings.push_back(std::move(warning));
         }

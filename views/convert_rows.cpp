@@ -59,6 +59,7 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
     const bool is_sand = source.content == Content::sand;
     OutputDataset output{partial, request.output_dataset, array, request.layout};
     output.axes = request.axes;
+    output.invalid_value = source.reader->info().invalid_value;
     if (request.frames || is_sand) {
         output.array.shape = {source.image.height, source.image.width};
         if (is_sand || request.frames->count == FrameChoice::Count::several) {

@@ -15,6 +15,7 @@
 #include "io/formats/slice_names.hpp"
 #include "io/formats/slices.hpp"
 #include "io/tiff/tiff_file.hpp"
+#include "io/zarr/ome_group.hpp"
 #include "io/zarr/ome_levels.hpp"
 #include "io/zarr/zarr_file.hpp"
 #include "io/zarr/zarr_writer.hpp"
@@ -152,7 +153,8 @@ constexpr FolderOfChunks zarr_folder{
     files_in,
     nullptr,
     flavour == ZarrFlavour::ome ? ome_levels : nullptr,
-    zarr_level_elements};
+    zarr_level_elements,
+    flavour == ZarrFlavour::ome ? ome_channels : nullptr};
 
 template <ZarrFlavour flavour>
 constexpr PackedFormat packed_zarr{is_zarr_compression,  zarr_chunk, nullptr, nullptr, nullptr,

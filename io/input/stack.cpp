@@ -61,7 +61,7 @@ std::string said_by(const DatasetLayout& file) {
 Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& files,
                  std::vector<std::string>& notes) {
     const auto plain = [](const DatasetLayout& file) {
-        return Axes{file.info.axes.each, file.info.axes.channels};
+        return Axes{file.info.axes.each, file.info.axes.channels, file.info.axes.colours};
     };
     const Axes first = plain(files.front());
     Axes common = first;
@@ -80,6 +80,9 @@ Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& fil
         }
         if (axes.channels != common.channels) {
             common.channels.clear();
+        }
+        if (axes.colours != common.colours) {
+            common.colours.clear();
         }
     }
     if (unlike != nullptr) {

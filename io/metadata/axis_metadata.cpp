@@ -85,6 +85,7 @@ void set_axes(Metadata& metadata, const Axes& axes) {
         set_sizes(metadata, axes);
     }
     const bool names_alone = !axes.sform && !axes.qform && axes.channels.empty() &&
+                             axes.colours.empty() &&
                              !any([](const Axis& axis) { return axis.spacing || axis.origin; });
     if (!names_alone) {
         PlainValue text;

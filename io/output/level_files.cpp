@@ -6,6 +6,7 @@
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
+#include "io/levels/count_extremes.hpp"
 #include "io/levels/level_sweep.hpp"
 #include "io/output/folder_files.hpp"
 #include "io/rows/chunk_grid.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -35,6 +37,36 @@ std::array<std::int64_t, 3> grain_of(const ChunkGrid& grid) {
 LevelSweep sweep_of(const OutputDataset& output, const ChunkGrid& grid) {
     return {output.array, coarser_levels(output), grain_of(grid)};
 }
+
+/// The extremes of channels, of regions as they are read. For one thread.
+class ExtremesCount {
+  public:
+    explicit ExtremesCount(const OutputDataset& output)
+        : array_(output.array), invalid_(output.invalid_value), channels_(stated_channels(output)),
+          depth_(Volumes(output.array.shape).extents[0]),
+          found_(static_cast<std::size_t>(channels_ ? channels_->count : 0)) {}
+
+    /// Takes the elements of a box, dense.
+    void take(const VolumeBox& box, const std::byte* elements) {
+        const std::int64_t in_layer = box.count[1] * box.count[2];
+        for (std::int64_t z = 0; channels_ && z < box.count[0]; ++z) {
+            const std::int64_t frame = box.volume * depth_ + box.start[0] + z;
+            const std::int64_t channel = frame / channels_->stride % channels_->count;
+            join(found_[static_cast<std::size_t>(channel)],
+                 extremes_of(array_, elements + z * in_layer * size_of(array_.type), in_layer,
+                             invalid_));
+        }
+    }
+
+    const Extremes& found() const { return found_; }
+
+  private:
+    ArrayInfo array_;
+    std::optional<double> invalid_;
+    std::optional<Channels> channels_;
+    std::int64_t depth_;
+    Extremes found_;
+};
 
 /// Boxes of the image, of its packed parts. For one thread.
 class PackedBoxes {
@@ -162,9 +194,9 @@ void prepare_levels(const OutputDataset& output, const AssemblyShare& share) {
     }
 }
 
-void reduce_levels(const OutputDataset& output, const AssemblyShare& share) {
-    if (coarser_levels(output).empty()) {
-        return;
+Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share) {
+    if (coarser_levels(output).empty() && !stated_channels(output)) {
+        return {};
     }
     const ChunkGrid grid(output.array, output.layout);
     const LevelSweep sweep = sweep_of(output, grid);
@@ -185,6 +217,8 @@ void reduce_levels(const OutputDataset& output, const AssemblyShare& share) {
     IoThreads pool(at_once(share, reducing_bytes(sweep, grid)));
     std::vector<std::unique_ptr<PackedBoxes>> boxes;
     std::vector<LevelMaker> makers;
+    std::vector<ExtremesCount> counts(static_cast<std::size_t>(pool.threads()),
+                                      ExtremesCount(output));
     for (int thread = 0; thread < pool.threads(); ++thread) {
         boxes.push_back(std::make_unique<PackedBoxes>(output, grid, parts));
         makers.emplace_back(sweep);
@@ -195,11 +229,20 @@ void reduce_levels(const OutputDataset& output, const AssemblyShare& share) {
         const auto own = static_cast<std::size_t>(thread);
         makers[own].make(
             sweep.region(begin + item),
-            [&](const VolumeBox& box, std::byte* to) { boxes[own]->read(box, to); }, store);
+            [&](const VolumeBox& box, std::byte* to) {
+                boxes[own]->read(box, to);
+                counts[own].take(box, to);
+            },
+            store);
     });
     for (File& file : files) {
         file.close();
     }
+    Extremes found;
+    for (const ExtremesCount& count : counts) {
+        join(found, count.found());
+    }
+    return found;
 }
 
 void store_levels(const OutputDataset& output, const AssemblyShare& share) {
@@ -217,15 +260,16 @@ void store_levels(const OutputDataset& output, const AssemblyShare& share) {
     }
 }
 
-void make_levels(const OutputDataset& output, const AssemblyShare& share) {
+Extremes make_levels(const OutputDataset& output, const AssemblyShare& share) {
     prepare_levels(output, share);
-    reduce_levels(output, share);
+    Extremes found = reduce_levels(output, share);
     store_levels(output, share);
+    return found;
 }
 
 std::int64_t levels_memory(const ArrayInfo& array, const OutputLayout& layout) {
     const OutputDataset output{{}, {}, array, layout};
-    if (coarser_levels(output).empty()) {
+    if (coarser_levels(output).empty() && !stated_channels(output)) {
         return 0;
     }
     // Axes that are not known are those of the largest blocks.

@@ -7,23 +7,25 @@
 
 namespace runner {
 
-/// How the coarser levels of an image come into its folder, in three steps. Every rank takes each,
-/// and begins one when all ranks are done with the one before. Of an output without levels nothing
-/// is done. OutputDataset::axes are known. @throws Error (output).
+/// How the coarser levels of an image come into its folder, in three steps, and how the extremes of
+/// its channels are counted. Every rank takes each, and begins one when all ranks are done with the
+/// one before. Of an output that has neither nothing is done. OutputDataset::axes and invalid_value
+/// are known. @throws Error (output).
 
 /// The first rank makes the files that hold the levels' elements until they are packed;
 /// place_written() removes them.
 void prepare_levels(const OutputDataset& output, const AssemblyShare& share);
 
 /// Makes a rank's share of the elements, of the packed chunks of the image (PackedParts), each of
-/// which is unpacked once for all levels.
-void reduce_levels(const OutputDataset& output, const AssemblyShare& share);
+/// which is unpacked once for all levels. Returns what the share has of the extremes of the stated
+/// channels.
+Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share);
 
 /// Packs a rank's share of the levels' files.
 void store_levels(const OutputDataset& output, const AssemblyShare& share);
 
-/// The three steps, of one rank alone.
-void make_levels(const OutputDataset& output, const AssemblyShare& share);
+/// The three steps, of one rank alone. Returns the extremes.
+Extremes make_levels(const OutputDataset& output, const AssemblyShare& share);
 
 /// Memory that one thread takes for these steps, and disk space, at most, of whatever axes.
 std::int64_t levels_memory(const ArrayInfo& array, const OutputLayout& layout);

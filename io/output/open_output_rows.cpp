@@ -52,7 +52,7 @@ class AssemblingWriter final : public RowWriter {
     void finish(Sync sync) override {
         shard_->finish(Sync::no);
         assemble_output(output_, {.threads = threads_});
-        make_levels(output_, {.threads = threads_});
+        output_.extremes = make_levels(output_, {.threads = threads_});
         if (folder_of(output_.layout) != nullptr) {
             place_written(output_);
         } else if (sync == Sync::yes) {

@@ -113,6 +113,9 @@ Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
     if (!c || std::ssize(axes.channels) != shape[*c]) {
         axes.channels.clear();
     }
+    if (std::ssize(axes.colours) != (c ? shape[*c] : 1)) {
+        axes.colours.clear();
+    }
     for (std::optional<Affine>* form : {&axes.sform, &axes.qform}) {
         if (*form && !fits(**form, shape.size())) {
             form->reset();

@@ -40,8 +40,10 @@ struct Affine {
 struct Axes {
     std::vector<Axis> each = {};            ///< one for each axis; empty where nothing says
     std::vector<std::string> channels = {}; ///< names along the axis c; empty where nothing says
-    std::optional<Affine> sform = {};       ///< any affine
-    std::optional<Affine> qform = {};       ///< one whose steps stand upright on one another
+    /// In which each channel is drawn, "RRGGBB"; without an axis c one. Empty where nothing says.
+    std::vector<std::string> colours = {};
+    std::optional<Affine> sform = {}; ///< any affine
+    std::optional<Affine> qform = {}; ///< one whose steps stand upright on one another
 
     bool known() const { return !each.empty(); }
     /// The axis of that name; nothing where there is none, or several.
@@ -63,8 +65,8 @@ std::string plain_unit(std::string_view unit);
 /// Metres in a unit of length, of any usual name: "mm", "micrometer", "angstrom".
 std::optional<double> metres_in(std::string_view unit);
 
-/// The axes if they fit the shape, without names that several have, channels of another number,
-/// spacings that are none and affines of other axes; else none.
+/// The axes if they fit the shape, without names that several have, channels and colours of another
+/// number, spacings that are none and affines of other axes; else none.
 Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape);
 
 /// Where an axis comes from: its element i is at index first + i · step of `axis`.

@@ -87,6 +87,16 @@ std::string text_in(const Json& json, const char* key) {
     return found == nullptr ? "" : printable(found->get<std::string>());
 }
 
+std::vector<std::string> texts_in(const Json& json, const char* key) {
+    static const Json none;
+    const Json* const found = json.find(key);
+    std::vector<std::string> texts;
+    for (const Json& each : (found == nullptr ? none : *found).values()) {
+        texts.push_back(printable(each.get<std::string>()));
+    }
+    return texts;
+}
+
 std::optional<double> number_in(const Json& json, const char* key) {
     const Json* const found = json.find(key);
     return found == nullptr ? std::nullopt : std::optional(found->get<double>());
@@ -131,6 +141,9 @@ std::string to_text(const Axes& axes) {
     if (!axes.channels.empty()) {
         json["channels"] = axes.channels;
     }
+    if (!axes.colours.empty()) {
+        json["colours"] = axes.colours;
+    }
     if (axes.sform) {
         json["sform"] = json_of(*axes.sform);
     }
@@ -154,11 +167,8 @@ std::optional<Axes> axes_of_text(std::string_view text, std::size_t count) {
                 return std::nullopt;
             }
         }
-        if (const Json* const channels = json.find("channels")) {
-            for (const Json& each : channels->values()) {
-                made.channels.push_back(printable(each.get<std::string>()));
-            }
-        }
+        made.channels = texts_in(json, "channels");
+        made.colours = texts_in(json, "colours");
         made.sform = affine_of(json.find("sform"), count);
         made.qform = affine_of(json.find("qform"), count);
     } catch (const JsonError&) {

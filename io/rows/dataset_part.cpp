@@ -149,13 +149,19 @@ Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
     }
     Axes axes = moved_axes(moved_axes(whole, origins_of(box)), kept);
     const std::optional<std::size_t> c = whole.find("c");
-    axes.channels.clear();
-    if (c && !part.drops(*c) && !whole.channels.empty()) {
-        const TakenNumbers numbers(part, *c);
-        for (std::int64_t i = 0; i < numbers.count(); ++i) {
-            axes.channels.push_back(whole.channels[static_cast<std::size_t>(numbers[i])]);
-        }
+    if (!c) {
+        return axes;
     }
+    const auto taken = [&](const std::vector<std::string>& all) {
+        std::vector<std::string> some;
+        const TakenNumbers numbers(part, *c);
+        for (std::int64_t i = 0; !all.empty() && !part.drops(*c) && i < numbers.count(); ++i) {
+            some.push_back(all[static_cast<std::size_t>(numbers[i])]);
+        }
+        return some;
+    };
+    axes.channels = taken(whole.channels);
+    axes.colours = taken(whole.colours);
     return axes;
 }
 

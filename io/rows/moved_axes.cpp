@@ -76,7 +76,11 @@ Axes moved_axes(const Axes& whole, const std::vector<AxisOrigin>& from) {
         made.each.back() = moved_axis(of, axis);
         if (of.name == "c" && axis.first == 0 && axis.step == 1) {
             made.channels = whole.channels;
+            made.colours = whole.colours;
         }
+    }
+    if (!whole.find("c")) {
+        made.colours = whole.colours;
     }
     made.sform = moved(whole.sform, from);
     made.qform = moved(whole.qform, from);

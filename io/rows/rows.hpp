@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "base/extremes.hpp"
 #include "io/rows/axes.hpp"
 #include "io/rows/output_layout.hpp"
 
@@ -153,6 +154,10 @@ struct OutputDataset {
     std::string mark = {};
     /// Its axes, of a format that describes them; known when all rows are written.
     Axes axes = {};
+    /// The number that its invalid elements are, beside NaN; nothing: all others are values.
+    std::optional<double> invalid_value = {};
+    /// The extremes of its channels, of a format that states them (FolderOfChunks::channels); known as the axes.
+    Extremes extremes = {};
 };
 
 /// Rows [first, first + rows) of an output, and where in memory their elements are.

@@ -187,6 +187,12 @@ std::vector<CoarserLevel> coarser_levels(const OutputDataset& output) {
                : std::vector<CoarserLevel>();
 }
 
+std::optional<Channels> stated_channels(const OutputDataset& output) {
+    const FolderOfChunks* const folder = folder_of(output.layout);
+    return folder == nullptr || folder->channels == nullptr ? std::nullopt
+                                                            : folder->channels(output);
+}
+
 bool has_levels(const WrittenFormat* format) {
     return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr &&
            format->packed->folder->levels != nullptr;

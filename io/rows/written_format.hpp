@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,6 +38,12 @@ struct CoarserLevel {
     OutputDataset dataset; ///< an output of its own, in the folder of the image's
     /// Elements of the image in a block, along its last three axes; along those before it is one.
     std::array<std::int64_t, 3> factors = {1, 1, 1};
+};
+
+/// Which channel a frame, a run along the last two axes, is of: frame / stride % count.
+struct Channels {
+    std::int64_t count = 1;
+    std::int64_t stride = 1;
 };
 
 /// How an output is several files, of which FILE.partial is a folder. When it is complete it is
@@ -72,6 +79,10 @@ struct FolderOfChunks {
 
     /// The file that holds the elements of a level, in C order, while levels are made.
     std::string (*level_elements)(const OutputDataset& level) = nullptr;
+
+    /// Not null: the texts state the extremes of these channels (OutputDataset::extremes), of an
+    /// output of which this returns some.
+    std::optional<Channels> (*channels)(const OutputDataset& output) = nullptr;
 };
 
 /// How a format stores elements that are packed, chunk by chunk (ChunkGrid), one after the other in
@@ -144,6 +155,9 @@ const FolderOfChunks* folder_of(const OutputLayout& layout);
 
 /// The coarser levels of an output; none where it has none.
 std::vector<CoarserLevel> coarser_levels(const OutputDataset& output);
+
+/// The channels whose extremes the output's texts state; nothing where they state none.
+std::optional<Channels> stated_channels(const OutputDataset& output);
 
 /// Whether outputs of a format may have coarser levels.
 bool has_levels(const WrittenFormat* format);

@@ -12,13 +12,16 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace runner {
 namespace {
 
 constexpr std::size_t most_ome_axes = 5;
+constexpr std::int64_t most_channels = 1024; // which a viewer lists
 constexpr const char* other_formats = "End the output's name in .zarr or .h5";
 
 /// The type that OME-Zarr gives to an axis of this name; empty for one of its own.
@@ -78,10 +81,8 @@ std::string unit_name(std::string_view unit, std::string_view type) {
     return "";
 }
 
-/// Whether windows can be stated without a look at the elements.
-bool has_range(ElementType type) {
-    return type == ElementType::uint8 || type == ElementType::int8 || type == ElementType::uint16 ||
-           type == ElementType::int16;
+bool has_image_axes(const ArrayInfo& array) {
+    return array.shape.size() >= 2 && array.shape.size() <= most_ome_axes;
 }
 
 OmeAxes ome_axes(const OutputDataset& output) {
@@ -107,11 +108,14 @@ OmeAxes ome_axes(const OutputDataset& output) {
         axis.unit = unit;
     }
     const std::optional<std::size_t> channel = made.axes.find("c");
+    const std::int64_t channels = channel ? output.array.shape[*channel] : 1;
     if (!made.axes.channels.empty() &&
-        (!has_range(output.array.type) || !channel ||
-         output.array.shape[*channel] != std::ssize(made.axes.channels))) {
+        (channels > most_channels || channels != std::ssize(made.axes.channels))) {
         made.left_out.emplace_back("the names of channels");
         made.axes.channels.clear();
+    }
+    if (channels != std::ssize(made.axes.colours)) {
+        made.axes.colours.clear();
     }
     if (made.axes.sform || made.axes.qform) {
         made.left_out.emplace_back("the affine");
@@ -119,26 +123,42 @@ OmeAxes ome_axes(const OutputDataset& output) {
     return made;
 }
 
-/// The largest and the smallest value of a type of at most 16 bits.
-std::pair<std::int64_t, std::int64_t> range_of(ElementType type) {
-    switch (type) {
-    case ElementType::int8: return {-128, 127};
-    case ElementType::uint8: return {0, 255};
-    case ElementType::int16: return {-32768, 32767};
-    default: return {0, 65535};
-    }
+double as_double(const ElementNumber& number) {
+    return std::visit([](auto value) { return static_cast<double>(value); }, number);
 }
 
-Json channel_list(const std::vector<std::string>& names, ElementType type) {
+Json json_of(const ElementNumber& number) {
+    return std::visit([](auto value) { return Json(value); }, number);
+}
+
+/// `min` and `max` are the extremes, and what is drawn from black to white, which viewers refuse
+/// to be nothing, is that or as far as 0 or 1.
+Json window_of(const std::optional<ValueRange>& range) {
+    if (!range) {
+        return Json{{"min", 0}, {"max", 1}, {"start", 0}, {"end", 1}};
+    }
+    const bool is_one = range->least == range->greatest;
+    const double value = as_double(range->least);
+    return Json{{"min", json_of(range->least)},
+                {"max", json_of(range->greatest)},
+                {"start", is_one && value > 0 ? Json(0) : json_of(range->least)},
+                {"end", is_one && value < 1 ? Json(1) : json_of(range->greatest)}};
+}
+
+Json channel_list(const Axes& axes, const Extremes& extremes) {
     constexpr std::array colours = {"00FF00", "FF0000", "0000FF", "FF00FF", "00FFFF", "FFFF00"};
-    const auto [least, most] = range_of(type);
     Json list = Json::array();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        list.push_back(
-            {{"label", names[i]},
-             {"color", names.size() == 1 ? "FFFFFF" : colours.at(i % colours.size())},
-             {"active", true},
-             {"window", Json{{"min", least}, {"max", most}, {"start", least}, {"end", most}}}});
+    for (std::size_t i = 0; i < extremes.size(); ++i) {
+        Json channel = Json::object();
+        if (!axes.channels.empty()) {
+            channel["label"] = axes.channels[i];
+        }
+        channel["color"] = !axes.colours.empty()  ? axes.colours[i]
+                           : extremes.size() == 1 ? std::string("FFFFFF")
+                                                  : std::string(colours.at(i % colours.size()));
+        channel["active"] = true;
+        channel["window"] = window_of(extremes[i]);
+        list.push_back(std::move(channel));
     }
     return list;
 }
@@ -192,9 +212,8 @@ std::vector<std::string> dimension_names(const OutputDataset& output) {
 }
 
 void check_ome_array(const OutputDataset& output) {
-    const std::size_t axes = output.array.shape.size();
     std::string why;
-    if (axes < 2 || axes > most_ome_axes) {
+    if (!has_image_axes(output.array)) {
         why = "an image of OME-Zarr has two to five axes";
     } else if (output.layout.channels.value_or(1) > 1) {
         why = "an image of OME-Zarr has no samples of colour along its last axis";
@@ -216,6 +235,20 @@ std::vector<std::string> ome_axis_names(const OutputDataset& output) {
 Axes ome_image_axes(const OutputDataset& output) { return ome_axes(output).axes; }
 
 bool is_space(std::string_view name) { return type_of(name) == "space"; }
+
+std::optional<Channels> ome_channels(const OutputDataset& output) {
+    if (!has_image_axes(output.array)) {
+        return std::nullopt; // place_zarr() refuses it
+    }
+    Channels channels;
+    if (const std::optional<std::size_t> axis = ome_axes(output).axes.find("c")) {
+        const std::span<const std::int64_t> shape = output.array.shape;
+        const std::size_t frames = shape.size() - 2; // y and x are the last two axes
+        channels.count = shape[*axis];
+        channels.stride = checked_product(shape.first(frames).subspan(*axis + 1));
+    }
+    return channels.count > most_channels ? std::nullopt : std::optional(channels);
+}
 
 std::string ome_group_text(const OutputDataset& output) {
     const OmeAxes made = ome_axes(output);
@@ -245,8 +278,8 @@ std::string ome_group_text(const OutputDataset& output) {
     Json images = Json::array();
     images.push_back(std::move(image));
     Json ome{{"version", "0.5"}, {"multiscales", std::move(images)}};
-    if (!made.axes.channels.empty()) {
-        ome["omero"] = Json{{"channels", channel_list(made.axes.channels, output.array.type)}};
+    if (!output.extremes.empty()) {
+        ome["omero"] = Json{{"channels", channel_list(made.axes, output.extremes)}};
     }
     const Json json{
         {"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json{{"ome", std::move(ome)}}}};

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "io/rows/rows.hpp"
+#include "io/rows/written_format.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +32,12 @@ Axes ome_image_axes(const OutputDataset& output);
 /// Whether OME-Zarr takes an axis of this name for one of space.
 bool is_space(std::string_view name);
 
-/// The zarr.json of a group with an image, whose levels are the arrays 0, 1 and so on.
+/// FolderOfChunks::channels: those along the axis c, or the image is one; nothing of more than
+/// 1024.
+std::optional<Channels> ome_channels(const OutputDataset& output);
+
+/// The zarr.json of a group with an image, whose levels are the arrays 0, 1 and so on. `omero` has
+/// OutputDataset::extremes, where they are known.
 std::string ome_group_text(const OutputDataset& output);
 
 /// What the array alone, or the group, does not say of the axes.

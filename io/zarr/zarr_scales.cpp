@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "io/zarr/zarr_array.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -60,23 +61,38 @@ struct Transform {
     }
 };
 
-/// The names that `omero` gives to channels; none where one has no name.
-std::vector<std::string> channels_of(const Json& attributes) {
+/// Six hexadecimal digits, as they are written here; empty for others.
+std::string colour_of(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+        return static_cast<char>(c >= 'a' && c <= 'f' ? c - 'a' + 'A' : c);
+    });
+    const bool is_colour =
+        text.size() == 6 && text.find_first_not_of("0123456789ABCDEF") == std::string::npos;
+    return is_colour ? text : "";
+}
+
+/// What `omero` says of each channel under a name, as `text_of` has it; none where that is empty of
+/// one.
+template <class TextOf>
+std::vector<std::string> of_channels(const Json& attributes, const char* key,
+                                     const TextOf& text_of) {
     const Json* const ome = attributes.find("ome");
     const Json* const omero = (ome == nullptr ? attributes : *ome).find("omero");
     const Json* const channels = omero == nullptr ? nullptr : omero->find("channels");
     if (channels == nullptr) {
         return {};
     }
-    std::vector<std::string> names;
+    std::vector<std::string> texts;
     for (const Json& each : channels->values()) {
-        const Json* const label = each.find("label");
-        if (label == nullptr || !label->is_string() || label->get<std::string>().empty()) {
+        const Json* const found = each.find(key);
+        std::string text =
+            found != nullptr && found->is_string() ? text_of(found->get<std::string>()) : "";
+        if (text.empty()) {
             return {};
         }
-        names.push_back(printable(label->get<std::string>()));
+        texts.push_back(std::move(text));
     }
-    return names;
+    return texts;
 }
 
 /// The axes of a level. @throws JsonError where the description does not fit.
@@ -153,7 +169,8 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
                 for (const Json& level : image.at("datasets").values()) {
                     if (trimmed(level.at("path").get<std::string>()) == path) {
                         info.axes = axes_of(image, level, info.array.shape);
-                        info.axes.channels = channels_of(attributes);
+                        info.axes.channels = of_channels(attributes, "label", printable);
+                        info.axes.colours = of_channels(attributes, "color", colour_of);
                         if (info.axes.each.back().name != "c") {
                             info.channels = 1; // the last axis is one of space
                         }

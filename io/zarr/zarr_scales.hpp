@@ -21,8 +21,8 @@ Json zarr_attributes(ZarrStore& store, const std::string& name);
 std::optional<std::string> first_level(ZarrStore& store, const std::string& group);
 
 /// Adds to an array's description what the groups above it say of it as a level of an image:
-/// its axes, and the names of channels. A description that does not fit the array says nothing,
-/// and a note says so.
+/// its axes, and the names and colours of channels. A description that does not fit the array says
+/// nothing, and a note says so.
 void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info);
 
 } // namespace runner

@@ -95,7 +95,7 @@ std::optional<FromRange> parse_from(TableReader& table, const std::string& key) 
                                     quoted_text(*text));
             return std::nullopt;
         }
-        return Extremes{};
+        return InputExtremes{};
     }
     if (std::holds_alternative<TableEntries>(value->data)) {
         return parse_percentiles(table, key);
@@ -213,7 +213,7 @@ std::optional<double> RescaleJob::invalid() const {
 }
 
 std::unique_ptr<Survey> RescaleJob::survey() const {
-    if (std::holds_alternative<Extremes>(from_)) {
+    if (std::holds_alternative<InputExtremes>(from_)) {
         return make_range_survey(rescale_.in_type, row_elements_, std::nullopt, in_invalid_);
     }
     if (const auto* percentiles = std::get_if<TwoPercentiles>(&from_)) {

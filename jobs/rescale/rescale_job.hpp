@@ -18,11 +18,11 @@ namespace runner {
 
 /// Where the input's range comes from: two numbers, the input's least and greatest value, or two of
 /// its percentiles.
-struct Extremes {};
+struct InputExtremes {};
 struct TwoPercentiles {
     std::array<double, 2> percent;
 };
-using FromRange = std::variant<std::array<double, 2>, Extremes, TwoPercentiles>;
+using FromRange = std::variant<std::array<double, 2>, InputExtremes, TwoPercentiles>;
 
 /// A linear map of all elements; docs/rescale.md says what it computes.
 class RescaleJob : public StreamJob {

@@ -240,13 +240,18 @@ std::vector<std::string> unplaced(const OutputDataset& output) {
 std::vector<std::string> write_record_beside(const PreparedJob& prepared,
                                              const Beginning& beginning, OutputDataset dataset,
                                              std::vector<RowHash> rows,
-                                             std::vector<Attribute> attributes, Prober& prober) {
+                                             std::vector<Attribute> attributes,
+                                             const Extremes& extremes, Prober& prober) {
     std::vector<std::string> left_out;
     if (dataset.layout.format->placed == WrittenFormat::Placed::yes) {
         dataset.axes = output_axes(prepared, prober);
+        dataset.extremes = extremes;
         place_written(dataset);
         left_out = unplaced(dataset);
         attributes.emplace_back(placement_attribute, to_text(dataset.axes));
+    }
+    if (!extremes.empty()) {
+        attributes.emplace_back(extremes_attribute, to_text(extremes));
     }
     if (dataset.layout.channels) {
         attributes.emplace_back(channels_attribute, std::int64_t{*dataset.layout.channels});
@@ -272,7 +277,8 @@ Axes output_axes(const PreparedJob& prepared, Prober& prober) {
 }
 
 std::vector<std::string> complete_record(const PreparedJob& prepared, const Beginning& beginning,
-                                         std::vector<Attribute> facts, Prober& prober) {
+                                         std::vector<Attribute> facts, const Extremes& extremes,
+                                         Prober& prober) {
     const OutputDataset dataset = output_dataset(prepared, beginning.parts);
     check_input_unchanged(prepared, beginning);
     std::vector<RowHash> rows = finished_rows(prepared, beginning);
@@ -283,7 +289,7 @@ std::vector<std::string> complete_record(const PreparedJob& prepared, const Begi
         dataset.layout.is_hdf5()
             ? write_record(prepared, beginning, dataset, rows, std::move(facts), prober)
             : write_record_beside(prepared, beginning, dataset, std::move(rows), std::move(facts),
-                                  prober);
+                                  extremes, prober);
     check_files_unchanged(prepared); // the metadata come from them too
     return warnings;
 }

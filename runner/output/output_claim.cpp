@@ -164,9 +164,10 @@ Beginning OutputClaim::begin(const PreparedJob& prepared, int ranks, int cores) 
 
 std::vector<std::string> OutputClaim::complete(const PreparedJob& prepared,
                                                const Beginning& beginning,
-                                               std::vector<Attribute> facts) {
+                                               std::vector<Attribute> facts,
+                                               const Extremes& extremes) {
     std::vector<std::string> warnings =
-        complete_record(prepared, beginning, std::move(facts), prober_);
+        complete_record(prepared, beginning, std::move(facts), extremes, prober_);
     // What is under the output's name was checked when the run began; somebody may have put
     // something there since.
     if (rules_.overwrite && mark_of_output(file_) != replaces_) {

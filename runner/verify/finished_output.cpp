@@ -159,6 +159,20 @@ Axes recorded_axes(const AttributeList& record, const ArrayInfo& array, const st
     return *axes;
 }
 
+/// What the texts of a folder state of its elements, of formats that do.
+Extremes recorded_extremes(const AttributeList& record, const ArrayInfo& array,
+                           const std::string& file) {
+    if (find_recorded(record, extremes_attribute) == nullptr) {
+        return {};
+    }
+    std::optional<Extremes> extremes =
+        extremes_of_text(recorded<std::string>(record, extremes_attribute, file), array);
+    if (!extremes) {
+        refuse_structure(file, "the extremes in its record are none");
+    }
+    return *std::move(extremes);
+}
+
 /// The facts of an output whose record stands beside it.
 FinishedOutput read_recorded_beside(const std::string& file, Structure structure) {
     if (!is_folder_output(file) || !is_output_there(file)) {
@@ -183,6 +197,7 @@ FinishedOutput read_recorded_beside(const std::string& file, Structure structure
     output.runs_are_damaged =
         record.rows_checksum && *record.rows_checksum != digest_of_rows(output.runs);
     output.axes = recorded_axes(output.record, output.stored.array, file);
+    output.extremes = recorded_extremes(output.record, output.stored.array, file);
     if (structure == Structure::checked || folder_of(output.job.output.layout) == nullptr) {
         check_written(output.dataset());
     }

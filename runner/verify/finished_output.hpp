@@ -27,6 +27,7 @@ struct FinishedOutput {
     std::int64_t input_bytes = 0;       ///< of the input's file
     std::string input_modified;         ///< ISO 8601, UTC
     Axes axes;                          ///< of one whose record stands beside it, where it says so
+    Extremes extremes;                  ///< of the channels of the same
     /// All that the root of the file, or the record beside it, says of the run; `identity` too.
     AttributeList record;
 
@@ -37,6 +38,7 @@ struct FinishedOutput {
     OutputDataset dataset() const {
         OutputDataset made{file, job.output.dataset, stored.array, job.output.layout, fields};
         made.axes = axes;
+        made.extremes = extremes;
         return made;
     }
 };
