@@ -17,6 +17,7 @@ constexpr const char* shuffle = "--shuffle";
 constexpr const char* levels = "--levels";
 constexpr const char* level_factors = "--level-factors";
 constexpr const char* downsample = "--downsample";
+constexpr const char* ngff = "--ngff";
 
 Compression parse_compression(const VerbParser& parser, const std::string& given,
                               const WrittenFormat* format) {
@@ -56,6 +57,8 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
         "tall)");
     parser.add_option(downsample, downsample_, "NAME",
                       "mean (default), median, max, nearest or mode: what a level has of a block");
+    parser.add_option(ngff, ngff_, "VERSION",
+                      "the version of OME-Zarr: 0.5 (default), on Zarr 3, or 0.4, on Zarr 2");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
@@ -96,6 +99,10 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     if (parser_.is_given(downsample)) {
         choice.downsample = static_cast<Downsample>(parser_.index_of(
             downsample, downsample_, {downsample_names.begin(), downsample_names.end()}));
+    }
+    if (parser_.is_given(ngff)) {
+        choice.ngff = static_cast<Ngff>(
+            parser_.index_of(ngff, ngff_, {ngff_names.begin(), ngff_names.end()}));
     }
     for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
         std::string key = fault.key;

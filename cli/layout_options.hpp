@@ -8,9 +8,8 @@
 
 namespace runner {
 
-/// --chunk, --shard, --compression, --level, --shuffle and the options of coarser levels, of the
-/// verbs that make files, with the names, defaults and conditions that these keys have in a job
-/// file.
+/// --chunk, --shard, --compression, --level, --shuffle and the options of OME-Zarr, of the verbs
+/// that make files, with the names, defaults and conditions that these keys have in a job file.
 class LayoutOptions {
   public:
     /// Declares them; lives until the arguments are parsed.
@@ -33,6 +32,7 @@ class LayoutOptions {
     std::string levels_;
     std::string level_factors_;
     std::string downsample_;
+    std::string ngff_;
 };
 
 } // namespace runner

@@ -48,7 +48,8 @@ std::string compressions_of(const WrittenFormat* format) {
     return list;
 }
 
-/// The faults of the keys that say which coarser levels there are.
+/// The faults of the keys that are of images alone: which coarser levels there are, and the
+/// version.
 void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
                       const WrittenFormat* format, std::vector<LayoutFault>& faults) {
     const auto check = [&](const char* key, bool is_given) {
@@ -62,6 +63,9 @@ void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
     check("levels", choice.levels.has_value());
     check("level_factors", choice.level_factors.has_value());
     check("downsample", choice.downsample.has_value());
+    if (choice.ngff && !has_levels(format)) {
+        faults.push_back({"ngff", "is for outputs that end in .ome.zarr; leave it out"});
+    }
     if (!choice.level_factors || !has_levels(format)) {
         return;
     }
@@ -94,6 +98,7 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
     layout.pyramid.levels = levels.value_or(has_levels(format) ? 0 : 1);
     layout.pyramid.factors = level_factors.value_or(layout.pyramid.factors);
     layout.pyramid.downsample = downsample.value_or(layout.pyramid.downsample);
+    layout.ngff = ngff.value_or(layout.ngff);
     return layout;
 }
 
@@ -130,6 +135,10 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
     }
     if (choice.shard && !is_folder(format)) {
         faults.push_back({"shard", "is for outputs that are folders, as .zarr; leave it out"});
+    } else if (choice.shard && choice.ngff == Ngff::v0_4) {
+        faults.push_back({"shard", "is for Zarr 3, and " + written +
+                                       "ngff is 0.4, on Zarr 2, where each chunk is a file; leave "
+                                       "one of the two out"});
     }
     if (choice.level && !may_have) {
         // Refused with the format's other keys.

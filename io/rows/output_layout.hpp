@@ -95,6 +95,12 @@ struct Pyramid {
     bool operator==(const Pyramid&) const = default;
 };
 
+/// The version of OME-Zarr, of formats that are one: 0.5 on Zarr 3, 0.4 on Zarr 2.
+enum class Ngff { v0_5, v0_4 };
+
+/// Their names in job files, in the order of the enumeration.
+inline constexpr std::array<const char*, 2> ngff_names = {"0.5", "0.4"};
+
 /// How an output dataset is stored. A file of another format has no attributes, a compression where
 /// WrittenFormat::packed is not null, and chunks that a user chooses where it is a folder.
 struct OutputLayout {
@@ -111,6 +117,7 @@ struct OutputLayout {
     /// format chooses.
     std::vector<std::int64_t> shard = {};
     Pyramid pyramid = {};
+    Ngff ngff = Ngff::v0_5;
 
     bool is_hdf5() const { return format == nullptr; }
 

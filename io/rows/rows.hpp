@@ -156,7 +156,7 @@ struct OutputDataset {
     Axes axes = {};
     /// The number that its invalid elements are, beside NaN; nothing: all others are values.
     std::optional<double> invalid_value = {};
-    /// The extremes of its channels, of a format that states them (FolderOfChunks::channels); known as the axes.
+    /// The extremes of the channels that its format states (FolderOfChunks::channels); as the axes.
     Extremes extremes = {};
 };
 

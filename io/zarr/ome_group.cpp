@@ -198,6 +198,46 @@ Json level_json(const Axes& axes, const std::array<std::int64_t, 3>& factors, st
             {"coordinateTransformations", std::move(transformations)}};
 }
 
+/// What is said of the image: `multiscales`, and `omero` where extremes are known.
+Json image_attributes(const OutputDataset& output) {
+    const OmeAxes made = ome_axes(output);
+    Json axes = Json::array();
+    for (const Axis& axis : made.axes.each) {
+        Json one{{"name", axis.name}};
+        if (!type_of(axis.name).empty()) {
+            one["type"] = std::string(type_of(axis.name));
+        }
+        if (!axis.unit.empty()) {
+            one["unit"] = axis.unit;
+        }
+        axes.push_back(std::move(one));
+    }
+    Json datasets = Json::array();
+    datasets.push_back(level_json(made.axes, {1, 1, 1}, 0));
+    const std::vector<CoarserLevel> levels = coarser_levels(output);
+    for (const CoarserLevel& level : levels) {
+        datasets.push_back(
+            level_json(made.axes, level.factors, level.dataset.layout.pyramid.level));
+    }
+    Json image = Json::object();
+    if (output.layout.ngff == Ngff::v0_4) {
+        image["version"] = "0.4";
+    }
+    image["axes"] = std::move(axes);
+    image["datasets"] = std::move(datasets);
+    if (!levels.empty()) {
+        const Pyramid& pyramid = output.layout.pyramid;
+        image["type"] = downsample_names.at(static_cast<std::size_t>(pyramid.downsample));
+    }
+    Json images = Json::array();
+    images.push_back(std::move(image));
+    Json attributes{{"multiscales", std::move(images)}};
+    if (!output.extremes.empty()) {
+        attributes["omero"] = Json{{"channels", channel_list(made.axes, output.extremes)}};
+    }
+    return attributes;
+}
+
 } // namespace
 
 std::vector<std::string> dimension_names(const OutputDataset& output) {
@@ -251,39 +291,20 @@ std::optional<Channels> ome_channels(const OutputDataset& output) {
 }
 
 std::string ome_group_text(const OutputDataset& output) {
-    const OmeAxes made = ome_axes(output);
-    Json axes = Json::array();
-    for (const Axis& axis : made.axes.each) {
-        Json one{{"name", axis.name}};
-        if (!type_of(axis.name).empty()) {
-            one["type"] = std::string(type_of(axis.name));
+    Json ome{{"version", "0.5"}};
+    Json attributes = image_attributes(output);
+    for (const char* const name : {"multiscales", "omero"}) {
+        if (attributes.find(name) != nullptr) {
+            ome[name] = std::move(attributes[name]);
         }
-        if (!axis.unit.empty()) {
-            one["unit"] = axis.unit;
-        }
-        axes.push_back(std::move(one));
-    }
-    Json datasets = Json::array();
-    datasets.push_back(level_json(made.axes, {1, 1, 1}, 0));
-    const std::vector<CoarserLevel> levels = coarser_levels(output);
-    for (const CoarserLevel& level : levels) {
-        datasets.push_back(
-            level_json(made.axes, level.factors, level.dataset.layout.pyramid.level));
-    }
-    Json image{{"axes", std::move(axes)}, {"datasets", std::move(datasets)}};
-    if (!levels.empty()) {
-        const Pyramid& pyramid = output.layout.pyramid;
-        image["type"] = downsample_names.at(static_cast<std::size_t>(pyramid.downsample));
-    }
-    Json images = Json::array();
-    images.push_back(std::move(image));
-    Json ome{{"version", "0.5"}, {"multiscales", std::move(images)}};
-    if (!output.extremes.empty()) {
-        ome["omero"] = Json{{"channels", channel_list(made.axes, output.extremes)}};
     }
     const Json json{
         {"zarr_format", 3}, {"node_type", "group"}, {"attributes", Json{{"ome", std::move(ome)}}}};
     return json.lines(2, 80) + "\n";
+}
+
+std::string ome_attributes_text(const OutputDataset& output) {
+    return image_attributes(output).lines(2, 80) + "\n";
 }
 
 std::vector<std::string> left_out_of_array(const OutputDataset& output) {

@@ -12,7 +12,7 @@
 namespace runner {
 
 /// What is written of an output's axes: their names in an array, and all else in a group of
-/// OME-Zarr 0.5.
+/// OME-Zarr.
 
 /// The names of an array's axes; none where an axis has no name, or two have the same.
 std::vector<std::string> dimension_names(const OutputDataset& output);
@@ -39,6 +39,9 @@ std::optional<Channels> ome_channels(const OutputDataset& output);
 /// The zarr.json of a group with an image, whose levels are the arrays 0, 1 and so on. `omero` has
 /// OutputDataset::extremes, where they are known.
 std::string ome_group_text(const OutputDataset& output);
+
+/// The .zattrs of the same of OME-Zarr 0.4.
+std::string ome_attributes_text(const OutputDataset& output);
 
 /// What the array alone, or the group, does not say of the axes.
 std::vector<std::string> left_out_of_array(const OutputDataset& output);

@@ -33,6 +33,8 @@ struct ZarrArray {
 /// The files that hold the metadata of a node of version 3, and of an array of version 2.
 inline constexpr const char* zarr_json = "zarr.json";
 inline constexpr const char* zarray_json = ".zarray";
+inline constexpr const char* zgroup_json = ".zgroup";
+inline constexpr const char* zattrs_json = ".zattrs";
 
 /// Reads the text of a .zarray file, or of the zarr.json of an array. `where`: the array, for
 /// messages. @throws Error (input) for what is no such text, and for a codec, a type of elements or

@@ -20,8 +20,7 @@ namespace {
 using Coordinates = std::vector<std::int64_t>;
 using BadChunks = InputRules::BadChunks;
 
-/// More are not listed: the list would take too long, and too much memory.
-constexpr std::size_t most_files = std::size_t{1} << 20;
+/// More are not listed, as of files.
 constexpr std::size_t most_chunks = std::size_t{1} << 23;
 
 constexpr const char* copy_again = "The file is damaged: copy it again, or make it again";
@@ -134,8 +133,8 @@ class ChunkLister {
         if (!found) {
             return; // it has just gone
         }
-        if (made_.files.size() == most_files) {
-            refuse_zarr(where_, fmt::format("it has more than {} chunk files", most_files),
+        if (std::ssize(made_.files) == most_chunk_files) {
+            refuse_zarr(where_, fmt::format("it has more than {} chunk files", most_chunk_files),
                         "Store it again in shards, or in larger chunks");
         }
         Coordinates start = at;

@@ -11,6 +11,9 @@
 
 namespace runner {
 
+/// More are not listed: the list would take too long, and too much memory.
+inline constexpr std::int64_t most_chunk_files = std::int64_t{1} << 20;
+
 /// Where the stored chunks of an array lie.
 struct ZarrChunks {
     std::vector<std::string> files; ///< by their own paths

@@ -20,7 +20,7 @@ namespace runner {
 namespace {
 
 constexpr const char* root_array = "data"; ///< what an array is called that is the store itself
-constexpr std::array metadata_files = {zarr_json, zarray_json, ".zgroup", ".zattrs"};
+constexpr std::array metadata_files = {zarr_json, zarray_json, zgroup_json, zattrs_json};
 
 std::string within(const std::string& group, const std::string& name) {
     return group.empty() ? name : group + "/" + name;

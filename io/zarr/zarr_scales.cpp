@@ -139,7 +139,7 @@ Json zarr_attributes(ZarrStore& store, const std::string& name) {
         const Json* const attributes = node->find("attributes");
         return attributes == nullptr ? Json::object() : Json::parse(attributes->text());
     }
-    std::optional<Json> attributes = parsed(".zattrs");
+    std::optional<Json> attributes = parsed(zattrs_json);
     return attributes ? *std::move(attributes) : Json::object();
 }
 

@@ -3,17 +3,18 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/json.hpp"
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
-#include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/file_elements.hpp"
+#include "io/zarr/array_text.hpp"
 #include "io/zarr/ome_group.hpp"
 #include "io/zarr/zarr_array.hpp"
+#include "io/zarr/zarr_chunks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -31,10 +32,15 @@ constexpr std::int64_t most_blosc_bytes = 2 * GiB - 17; // and a header, in a nu
 /// The name of a file of a level's elements, until they are packed.
 constexpr const char* level_elements = "elements";
 
+/// What a .zgroup holds.
+constexpr const char* zgroup_text = "{\"zarr_format\": 2}\n";
+
 /// The place of an array in the folder.
 std::string prefix_of(const OutputDataset& output, ZarrFlavour flavour) {
     return flavour == ZarrFlavour::ome ? std::to_string(output.layout.pyramid.level) + "/" : "";
 }
+
+bool is_version2(const OutputDataset& output) { return output.layout.ngff == Ngff::v0_4; }
 
 /// How many steps cover each axis.
 Extents counts_along(const Extents& shape, const Extents& step) {
@@ -63,85 +69,6 @@ void grow(std::int64_t& extent, std::int64_t axis, std::int64_t most, std::int64
     }
 }
 
-Json little_endian_bytes() {
-    return {{"name", "bytes"}, {"configuration", Json{{"endian", "little"}}}};
-}
-
-/// The codecs of a chunk.
-Json chunk_codecs(const OutputDataset& output) {
-    const OutputLayout& layout = output.layout;
-    Json codecs = Json::array();
-    codecs.push_back(little_endian_bytes());
-    switch (layout.compression) {
-    case Compression::zstd:
-        codecs.push_back({{"name", "zstd"},
-                          {"configuration", Json{{"level", layout.level}, {"checksum", false}}}});
-        break;
-    case Compression::gzip:
-        codecs.push_back({{"name", "gzip"}, {"configuration", Json{{"level", layout.level}}}});
-        break;
-    case Compression::blosc_lz4:
-    case Compression::blosc_zstd:
-        codecs.push_back(
-            {{"name", "blosc"},
-             {"configuration",
-              Json{{"cname", layout.compression == Compression::blosc_lz4 ? "lz4" : "zstd"},
-                   {"clevel", layout.level},
-                   {"shuffle", layout.shuffle ? "shuffle" : "noshuffle"},
-                   {"typesize", size_of(output.array.type)},
-                   {"blocksize", static_cast<std::int64_t>(blosc_block_bytes)}}}});
-        break;
-    default: break;
-    }
-    return codecs;
-}
-
-bool is_sharded(const OutputDataset& output) {
-    return zarr_shard(output.array, output.layout) !=
-           ChunkGrid(output.array, output.layout).chunk();
-}
-
-Json array_codecs(const OutputDataset& output) {
-    if (!is_sharded(output)) {
-        return chunk_codecs(output);
-    }
-    Json index = Json::array();
-    index.push_back(little_endian_bytes());
-    index.push_back({{"name", "crc32c"}});
-    Json codecs = Json::array();
-    codecs.push_back(
-        {{"name", "sharding_indexed"},
-         {"configuration", Json{{"chunk_shape", ChunkGrid(output.array, output.layout).chunk()},
-                                {"codecs", chunk_codecs(output)},
-                                {"index_codecs", std::move(index)},
-                                {"index_location", "end"}}}});
-    return codecs;
-}
-
-std::string data_type_of(const ArrayInfo& array) {
-    return is_float16(array) ? float16_text : std::string(name_of(array.type));
-}
-
-std::string array_text(const OutputDataset& output, const std::vector<std::string>& names) {
-    Json json{
-        {"zarr_format", 3},
-        {"node_type", "array"},
-        {"shape", output.array.shape},
-        {"data_type", data_type_of(output.array)},
-        {"chunk_grid",
-         Json{{"name", "regular"},
-              {"configuration", Json{{"chunk_shape", zarr_shard(output.array, output.layout)}}}}},
-        {"chunk_key_encoding",
-         Json{{"name", "default"}, {"configuration", Json{{"separator", "/"}}}}},
-        {"fill_value", 0},
-        {"codecs", array_codecs(output)},
-        {"attributes", Json::object()}};
-    if (!names.empty()) {
-        json["dimension_names"] = names;
-    }
-    return json.lines(2, 80) + "\n";
-}
-
 void add_number(std::vector<std::byte>& bytes, std::uint64_t number, std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) {
         bytes.push_back(static_cast<std::byte>(number >> 8 * i & 0xffU));
@@ -168,6 +95,14 @@ DataPlace place_zarr(const OutputDataset& output, ZarrFlavour flavour) {
                         {"cannot store the output in such chunks", "output.chunk",
                          "a chunk has " + size_text(chunk) + ", and blosc packs less than 2 GiB",
                          "Give smaller extents"});
+        }
+        if (is_version2(output) && zarr_files(output) > most_chunk_files) {
+            throw Error(ExitCode::usage,
+                        {"cannot store the output in such chunks", "output.ngff",
+                         fmt::format("of Zarr 2 each chunk is a file, and there would be {}; at "
+                                     "most {} are read",
+                                     zarr_files(output), most_chunk_files),
+                         "Give output.chunk larger extents, or write OME-Zarr 0.5"});
         }
     }
     const std::int64_t bytes = byte_count(output.array);
@@ -208,6 +143,9 @@ Extents zarr_chunk(const ArrayInfo& array, const OutputLayout& layout) {
 Extents zarr_shard(const ArrayInfo& array, const OutputLayout& layout) {
     const ChunkGrid grid(array, layout);
     Extents shard = grid.chunk();
+    if (layout.ngff == Ngff::v0_4) {
+        return shard; // of Zarr 2, which has none
+    }
     const Extents most = counts_along(array.shape, grid.chunk());
     if (!layout.shard.empty()) {
         const Extents chunk = zarr_chunk(array, layout);
@@ -244,9 +182,9 @@ FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlav
     const Extents shard = zarr_shard(output.array, output.layout);
     const Extents place = coordinates(index, counts_along(shape, shard));
     FileOfChunks file;
-    file.name = prefix_of(output, flavour) + "c";
-    for (const std::int64_t number : place) {
-        file.name += "/" + std::to_string(number);
+    file.name = prefix_of(output, flavour) + (is_version2(output) ? "" : "c/");
+    for (std::size_t axis = 0; axis < place.size(); ++axis) {
+        file.name += (axis == 0 ? "" : "/") + std::to_string(place[axis]);
     }
     const Extents within = counts_along(shard, grid.chunk());
     for (std::int64_t i = 0; i < checked_product(within); ++i) {
@@ -263,7 +201,7 @@ FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlav
 
 std::vector<std::byte> zarr_tail(const OutputDataset& output, const FileOfChunks& file,
                                  std::span<const std::int64_t> sizes) {
-    if (!is_sharded(output)) {
+    if (!is_in_shards(output)) {
         return {};
     }
     constexpr std::uint64_t none = ~std::uint64_t{0};
@@ -286,15 +224,22 @@ std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset&
     if (flavour == ZarrFlavour::array) {
         return {{zarr_json, array_text(output, dimension_names(output))}};
     }
+    const bool is_old = is_version2(output);
     const std::vector<std::string> names = ome_axis_names(output);
     const auto array = [&](const OutputDataset& level) {
-        return std::pair(prefix_of(level, flavour) + zarr_json, array_text(level, names));
+        return std::pair(prefix_of(level, flavour) + (is_old ? zarray_json : zarr_json),
+                         is_old ? zarray_text(level) : array_text(level, names));
     };
     std::vector<std::pair<std::string, std::string>> texts = {array(output)};
     for (const CoarserLevel& level : coarser_levels(output)) {
         texts.push_back(array(level.dataset));
     }
-    texts.emplace_back(zarr_json, ome_group_text(output));
+    if (is_old) {
+        texts.emplace_back(zattrs_json, ome_attributes_text(output));
+        texts.emplace_back(zgroup_json, zgroup_text);
+    } else {
+        texts.emplace_back(zarr_json, ome_group_text(output));
+    }
     return texts;
 }
 
@@ -311,8 +256,10 @@ bool is_zarr_name(const std::string& file) {
         const std::size_t end = std::min(name.find('/', at), name.size());
         const std::string part = name.substr(at, end - at);
         const bool is_number = part.find_first_not_of("0123456789") == std::string::npos;
-        if (part != "c" && part != zarr_json && part != level_elements &&
-            (part.empty() || !is_number)) {
+        constexpr std::array<std::string_view, 6> known = {
+            "c", zarr_json, zarray_json, zattrs_json, zgroup_json, level_elements};
+        const bool is_known = std::find(known.begin(), known.end(), part) != known.end();
+        if (!is_known && (part.empty() || !is_number)) {
             return false;
         }
         at = end + 1;

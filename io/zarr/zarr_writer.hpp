@@ -9,10 +9,11 @@
 
 namespace runner {
 
-/// How a Zarr store of version 3 is written: a folder with one array, in chunks of little-endian
-/// elements that are in shards (`sharding_indexed`, the index at the end with its crc32c).
+/// How a Zarr store is written: a folder with one array, in chunks of little-endian elements. Those
+/// of version 3 are in shards (`sharding_indexed`, the index at the end with its crc32c).
 
-/// What the folder is: the array itself, or a group of OME-Zarr 0.5 whose image has it as level 0.
+/// What the folder is: the array itself, of version 3, or a group of OME-Zarr whose image has it as
+/// level 0 (OutputLayout::ngff).
 enum class ZarrFlavour { array, ome };
 
 /// PackedFormat's and WrittenFormat's functions. @throws Error (usage) for an array that the store
@@ -25,7 +26,7 @@ bool is_zarr_compression(Compression compression);
 std::vector<std::int64_t> zarr_chunk(const ArrayInfo& array, const OutputLayout& layout);
 
 /// What a chunk file holds, in multiples of the chunk. By default it grows along the last axes
-/// until it has 256 MiB.
+/// until it has 256 MiB. Of version 2 it is the chunk.
 std::vector<std::int64_t> zarr_shard(const ArrayInfo& array, const OutputLayout& layout);
 
 /// FolderOfChunks' functions.

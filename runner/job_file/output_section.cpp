@@ -43,8 +43,8 @@ std::optional<Compression> parse_compression(TableReader& table, const KnownForm
     return index ? std::optional(static_cast<Compression>(*index)) : std::nullopt;
 }
 
-/// The keys that say which coarser levels an image has.
-void parse_levels(TableReader& table, LayoutChoice& choice) {
+/// The keys of OME-Zarr: which coarser levels an image has, and the version.
+void parse_image(TableReader& table, LayoutChoice& choice) {
     const bool is_given = table.has("levels");
     choice.levels = parse_count(table, "levels", most_levels);
     if (is_given && !choice.levels) {
@@ -55,6 +55,11 @@ void parse_levels(TableReader& table, LayoutChoice& choice) {
         table.choice("downsample", {downsample_names.begin(), downsample_names.end()});
     if (downsample) {
         choice.downsample = static_cast<Downsample>(*downsample);
+    }
+    const std::optional<std::size_t> ngff =
+        table.choice("ngff", {ngff_names.begin(), ngff_names.end()});
+    if (ngff) {
+        choice.ngff = static_cast<Ngff>(*ngff);
     }
 }
 
@@ -74,7 +79,7 @@ OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
     const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
-    parse_levels(table, choice);
+    parse_image(table, choice);
     if (!format) {
         return choice.layout(nullptr);
     }

@@ -234,6 +234,9 @@ std::string output_lines(const PreparedJob& prepared) {
             line("output.downsample",
                  downsample_names.at(static_cast<std::size_t>(pyramid.downsample)));
     }
+    if (layout.ngff != Ngff::v0_5) {
+        text += line("output.ngff", ngff_names.at(static_cast<std::size_t>(layout.ngff)));
+    }
     return text;
 }
 

@@ -149,6 +149,8 @@ def runs():
              for name, layout in ZARR_LAYOUTS.items()]
     made.append(a_run("transpose .ome.zarr", job("transpose", "/volume", "x.ome.zarr", TRANSPOSE,
                                                  'chunk = [4, 6, 10]\nshard = [8, 12, 10]'), "x.ome.zarr"))
+    made.append(a_run("transpose .ome.zarr 0.4", job("transpose", "/volume", "x.ome.zarr", TRANSPOSE,
+                                                     'chunk = [4, 6, 10]\nngff = "0.4"'), "x.ome.zarr"))
     made += [a_run(f"transpose {name}", job("transpose", "/volume", "x.h5", TRANSPOSE, layout), "x.h5")
              for name, layout in VOLUME_LAYOUTS.items()]
     made += [a_run(f"transpose {ending}", job("transpose", "/volume", "x" + ending, TRANSPOSE), "x" + ending)
