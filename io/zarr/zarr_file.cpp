@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "io/zarr/ome_images.hpp"
 #include "io/zarr/zarr_array.hpp"
 #include "io/zarr/zarr_chunks.hpp"
 #include "io/zarr/zarr_scales.hpp"
@@ -107,6 +108,24 @@ FoundArray only_array(ZarrStore& store, const std::string& group) {
     return {name, node_of(store, name)};
 }
 
+/// Level 0 of the only image of a plate or another container. Nothing where the group is none.
+std::optional<std::string> level_of_container(ZarrStore& store, const std::string& group) {
+    ImageContainer found = images_within(store, group);
+    if (found.images.empty()) {
+        return std::nullopt;
+    }
+    if (found.images.size() == 1) {
+        return first_level(store, found.images.front());
+    }
+    for (std::string& image : found.images) {
+        image.insert(0, "/");
+    }
+    refuse_zarr(file_and_dataset(store.folder(), group),
+                "it is " + found.what + ", with " + std::to_string(found.images.size()) +
+                    " images: " + listed(found.images),
+                "Name one of them, as " + store.folder() + ":" + printable(found.images.front()));
+}
+
 FoundArray find_array(ZarrStore& store, const std::string& dataset) {
     std::string name = dataset.substr(std::min(dataset.find_first_not_of('/'), dataset.size()));
     name.resize(name.find_last_not_of('/') + 1); // npos + 1 is 0
@@ -128,7 +147,10 @@ FoundArray find_array(ZarrStore& store, const std::string& dataset) {
     if (node.is_array()) {
         return {name, std::move(node)};
     }
-    const std::optional<std::string> level = first_level(store, name);
+    std::optional<std::string> level = first_level(store, name);
+    if (!level) {
+        level = level_of_container(store, name);
+    }
     if (!level) {
         return only_array(store, name);
     }

@@ -167,6 +167,60 @@ def test_groups():
     assert "axes: z 3 nanometer, y 2 nanometer, x 1 nanometer" in good("inspect", "in.zarr:/c")
 
 
+def write_images(paths, root=None):
+    """Images of NGFF 0.4 in a store of this root's attributes, each of other elements."""
+    store = zarr.open_group("in.zarr", "w")
+    store.attrs.update(root or {})
+    for number, path in enumerate(paths):
+        image = store.require_group(path)
+        image.create_dataset("0", data=elements("uint16") + np.uint16(number), chunks=CHUNK)
+        image.create_dataset("1", data=elements("uint16")[::2], chunks=CHUNK)
+        image.attrs["multiscales"] = [{"version": "0.4", "datasets": [{"path": "0"}, {"path": "1"}],
+                                       "axes": [{"name": name, "type": "space"} for name in "zyx"]}]
+    return store
+
+
+@pytest.mark.quick
+def test_plates():
+    """An image of a plate is read by its path; a message names the images of a plate, and those of a well."""
+    images = ["A/1/0", "A/1/1", "B/2/0"]
+    store = write_images(images, {"plate": {"wells": [{"path": "A/1"}, {"path": "B/2"}]}})
+    store["A/1"].attrs["well"] = {"images": [{"path": "0"}, {"path": "1"}]}
+    store["B/2"].attrs["well"] = {"images": [{"path": "0"}]}
+    for number, path in enumerate(images):
+        check(f"in.zarr:/{path}", elements("uint16") + np.uint16(number))
+    check("in.zarr:/A/1/1/1", elements("uint16")[::2])
+    bad(3, ["it is a plate, with 3 images: /A/1/0, /A/1/1, /B/2/0", "in.zarr:/A/1/0"], "convert", "in.zarr", "new.h5")
+    bad(3, ["in.zarr:/A/1", "a well of a plate, with 2 images: /A/1/0, /A/1/1"], "convert", "in.zarr:/A/1", "new.h5")
+    check("in.zarr:/B/2", elements("uint16") + np.uint16(2))  # its only image
+    for root in ({"plate": {"wells": [{"row": 1}]}}, {"plate": {"wells": [{"path": 1}]}}, {"plate": 5}):
+        store.attrs.put(root)
+        bad(3, ["in.zarr", "cannot be right"], "convert", "in.zarr", "new.h5")
+    store.attrs.put({"plate": {"wells": [{"path": "../../etc"}, {"path": "C/9"}]}})
+    bad(3, ["in.zarr", "group of several arrays"], "convert", "in.zarr", "new.h5")
+
+
+@pytest.mark.quick
+def test_containers():
+    """A container of bioformats2raw: its only image is read, and a message names several."""
+    for images, series in ((["0"], None), (["0", "1"], None), (["0", "b"], ["b", "0"])):
+        store = write_images(images, {"bioformats2raw.layout": 3})
+        store.require_group("OME").attrs.put({"series": series} if series else {})
+        if len(images) == 1:
+            check("in.zarr", elements("uint16"))
+        else:
+            named = ", ".join("/" + name for name in series or images)
+            bad(3, [f"it is a container of images, with 2 images: {named}"], "convert", "in.zarr", "new.h5")
+            check(f"in.zarr:/{images[1]}", elements("uint16") + np.uint16(1))
+    # Of 0.5, on Zarr 3.
+    for name, attributes in (("", {"ome": {"version": "0.5", "bioformats2raw.layout": 3}}),
+                             ("/OME", {"ome": {"version": "0.5", "series": ["x", "y"]}})):
+        os.makedirs("new.zarr" + name, exist_ok=True)
+        pathlib.Path(f"new.zarr{name}/zarr.json").write_text(
+            json.dumps({"zarr_format": 3, "node_type": "group", "attributes": attributes}))
+    bad(3, ["with 2 images: /x, /y"], "convert", "new.zarr", "new.h5")
+
+
 def test_channels_behind_the_axes_of_space():
     """Nothing says that they are no colour. Labels that are no texts name no channels."""
     group = zarr.open_group("in.zarr", "w")
