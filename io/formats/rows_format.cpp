@@ -204,6 +204,9 @@ constexpr std::array formats = {
                Parser::foreign, &zarr_folders},
     RowsFormat{"Zarr", ".zarr", "", survey_zarr, nullptr, &written_zarr, "", Parser::foreign,
                &zarr_folders},
+    RowsFormat{"Zarr", ".zarr.zip .ozx", "", survey_zarr, nullptr, nullptr,
+               "make a .zarr folder, and pack what is in it by zip -0", Parser::foreign,
+               &zarr_folders},
 };
 
 constexpr std::string_view hdf5_endings = ".h5 .hdf5 .nx .nxs .nexus .he5 .nc4";

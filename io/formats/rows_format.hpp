@@ -14,7 +14,7 @@
 
 namespace runner {
 
-/// A format whose files are folders of datasets.
+/// A format whose files are folders of datasets, or archives of such folders.
 struct FolderFormat {
     /// Whether a folder, whatever its name, is one.
     bool (*is_one)(const std::string& folder);
@@ -22,8 +22,8 @@ struct FolderFormat {
     std::vector<std::string> (*datasets)(const std::string& folder, const InputRules& rules);
 };
 
-/// A format of files beside HDF5. Each holds one dataset, of any name; or it is a folder of
-/// several.
+/// A format of files beside HDF5. Each holds one dataset, of any name; or it is a folder
+/// or an archive of several.
 struct RowsFormat {
     std::string_view name;    ///< for people
     std::string_view endings; ///< of file names, a space between two
@@ -45,7 +45,7 @@ struct RowsFormat {
     /// our own parser, which the fuzzer knows.
     enum class Parser { foreign, own } parser;
 
-    /// What else a format has whose files are folders; null for all others.
+    /// What else a format has whose files are folders or archives; null for all others.
     const FolderFormat* folder = nullptr;
 
     /// How slices are written, a file each (slice_names.hpp); null: never.

@@ -21,7 +21,8 @@ template <class T> std::optional<T> element_equal_to(std::optional<double> numbe
         return std::nullopt;
     }
     if constexpr (std::is_integral_v<T>) {
-        constexpr auto end = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+        constexpr T half = std::numeric_limits<T>::max() / 2 + 1;
+        constexpr double end = 2 * static_cast<double>(half);
         const bool fits = *number >= static_cast<double>(std::numeric_limits<T>::min()) &&
                           *number < end && std::trunc(*number) == *number;
         return fits ? std::optional(static_cast<T>(*number)) : std::nullopt;

@@ -129,7 +129,7 @@ class ChunkLister {
     }
 
     void add_file(const std::string& name, const Coordinates& at) {
-        auto found = store_.file(name);
+        const std::optional<StoreFile> found = store_.file(name);
         if (!found) {
             return; // it has just gone
         }
@@ -141,10 +141,12 @@ class ChunkLister {
         for (std::size_t axis = 0; axis < at.size(); ++axis) {
             start[axis] *= array_.file_chunk[axis];
         }
-        made_.files.push_back(found->first);
-        const std::int64_t bytes = found->second.bytes;
-        made_.marks.insert(*std::move(found));
-        made_.stored_bytes += bytes;
+        if (made_.files.empty() || made_.files.back() != found->path) {
+            made_.files.push_back(found->path); // an archive once
+        }
+        const Extent extent{found->offset, found->bytes};
+        made_.marks.emplace(found->path, found->mark);
+        made_.stored_bytes += extent.bytes;
         std::optional<File> file;
         if (!array_.shards.empty()) {
             file.emplace(made_.files.back(), File::Mode::read);
@@ -152,9 +154,9 @@ class ChunkLister {
         const std::size_t before = made_.places.size();
         try {
             if (file) {
-                add_shard(*file, 0, start, {0, bytes});
+                add_shard(*file, 0, start, extent);
             } else {
-                add_chunk(start, {0, bytes});
+                add_chunk(start, extent);
             }
         } catch (const Error&) {
             if (bad_chunks_ == BadChunks::refuse) {

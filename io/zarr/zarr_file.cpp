@@ -67,11 +67,7 @@ void add_arrays(ZarrStore& store, const std::string& name, std::vector<std::stri
         return;
     }
     for (const std::string& entry : store.names(name.empty() ? "." : name)) {
-        std::error_code failure;
-        const std::filesystem::path path =
-            std::filesystem::path(store.folder()) / within(name, entry);
-        if (!std::filesystem::is_symlink(path, failure) &&
-            std::filesystem::is_directory(path, failure)) {
+        if (store.has_own_folder(within(name, entry))) {
             add_arrays(store, within(name, entry), arrays);
         }
     }

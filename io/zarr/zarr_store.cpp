@@ -3,12 +3,14 @@
 
 #include "base/error.hpp"
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/text_file.hpp"
 #include "io/rows/rows.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <system_error>
 #include <utility>
 
@@ -36,6 +38,21 @@ bool is_within(const fs::path& folder, const fs::path& path) {
            folder.end();
 }
 
+/// Whether a file begins with a member of a .zip, or is one without members.
+bool begins_as_archive(const std::string& path) {
+    const File file(path, File::Mode::read);
+    std::string begin(4, ' ');
+    if (file.size() < std::ssize(begin)) {
+        return false;
+    }
+    file.read(0, std::ssize(begin), reinterpret_cast<std::byte*>(begin.data()));
+    return begin == "PK\3\4" || begin == "PK\5\6";
+}
+
+bool is_metadata(const std::string& name) {
+    return name == "zarr.json" || name == ".zgroup" || name == ".zarray" || name == ".zattrs";
+}
+
 FileMark mark_in(const struct stat& status) {
     constexpr std::int64_t nanoseconds = 1'000'000'000;
     return {status.st_size, status.st_mtim.tv_sec * nanoseconds + status.st_mtim.tv_nsec};
@@ -54,17 +71,44 @@ ZarrStore::ZarrStore(std::string folder, const InputRules& rules)
     : folder_(without_slashes(std::move(folder))), real_(fs::weakly_canonical(folder_)),
       outside_(folder_, rules) {
     std::error_code failure;
-    if (!fs::is_directory(real_, failure)) {
-        throw Error(
-            ExitCode::input,
-            {what_store, folder_, "it is no folder",
-             "Name the folder that holds zarr.json, .zgroup or .zarray; unpack an archive"});
+    if (fs::is_regular_file(real_, failure) && begins_as_archive(real_.string())) {
+        archive_.emplace(folder_);
+        const std::vector<std::string> there = archive_->names("");
+        if (!std::any_of(there.begin(), there.end(), is_metadata)) {
+            throw Error(
+                ExitCode::input,
+                {what_store, folder_,
+                 "the archive has no zarr.json, .zgroup or .zarray at its root",
+                 "Pack what is in the store's folder: cd x.zarr && zip -0 -r ../x.zarr.zip ."});
+        }
+    } else if (!fs::is_directory(real_, failure)) {
+        throw Error(ExitCode::input,
+                    {what_store, folder_, "it is no folder, and no .zip",
+                     "Name the folder that holds zarr.json, .zgroup or .zarray, or its .zip"});
     }
+}
+
+/// The name of a member of the archive. @throws Error (input) for one that leads out of it.
+std::string ZarrStore::member(const std::string& name) const {
+    const std::string plain = fs::path(name).lexically_normal().generic_string();
+    if (plain == ".." || plain.starts_with("../") || plain.starts_with('/')) {
+        throw Error(ExitCode::input, {what_store, folder_ + ": " + printable(name),
+                                      "the name leads out of the archive",
+                                      "Unpack the archive, and look where it leads"});
+    }
+    const std::size_t end = plain.find_last_not_of('/');
+    return plain == "." || end == std::string::npos ? "" : plain.substr(0, end + 1);
 }
 
 fs::path ZarrStore::place(const std::string& name) const { return fs::path(folder_) / name; }
 
-std::optional<std::pair<std::string, FileMark>> ZarrStore::file(const std::string& name) {
+std::optional<StoreFile> ZarrStore::file(const std::string& name) {
+    if (archive_) {
+        const std::optional<ZipArchive::Extent> found = archive_->find(member(name));
+        return found ? std::optional(StoreFile{archive_->path(), archive_->mark(), found->offset,
+                                               found->bytes})
+                     : std::nullopt;
+    }
     const fs::path path = place(name);
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
@@ -83,7 +127,8 @@ std::optional<std::pair<std::string, FileMark>> ZarrStore::file(const std::strin
         }
     }
     if (!checked_real_.empty() && S_ISREG(status.st_mode)) {
-        return std::pair((checked_real_ / path.filename()).string(), mark_in(status));
+        return StoreFile{(checked_real_ / path.filename()).string(), mark_in(status), 0,
+                         status.st_size};
     }
     // A link, or a folder that one leads to.
     const std::optional<fs::path> allowed =
@@ -91,25 +136,38 @@ std::optional<std::pair<std::string, FileMark>> ZarrStore::file(const std::strin
     if (!allowed) {
         refuse_broken_link(path);
     }
-    return std::pair(allowed->string(), mark_of(allowed->string()));
+    const FileMark mark = mark_of(allowed->string());
+    return StoreFile{allowed->string(), mark, 0, mark.bytes};
 }
 
 std::optional<std::string> ZarrStore::text(const std::string& name) {
-    auto found = file(name);
+    if (archive_) {
+        marks_.emplace(archive_->path(), archive_->mark());
+        return archive_->text(member(name), most_metadata);
+    }
+    const std::optional<StoreFile> found = file(name);
     if (!found) {
         return std::nullopt;
     }
-    std::string text = read_text_file(found->first, most_metadata);
-    marks_.insert(*std::move(found));
+    std::string text = read_text_file(found->path, most_metadata);
+    marks_.emplace(found->path, found->mark);
     return text;
 }
 
 bool ZarrStore::has_folder(const std::string& name) const {
     std::error_code failure;
-    return fs::is_directory(place(name), failure);
+    return archive_ ? archive_->has_folder(member(name)) : fs::is_directory(place(name), failure);
+}
+
+bool ZarrStore::has_own_folder(const std::string& name) const {
+    std::error_code failure;
+    return has_folder(name) && (archive_ || !fs::is_symlink(place(name), failure));
 }
 
 std::vector<std::string> ZarrStore::names(const std::string& name) const {
+    if (archive_) {
+        return archive_->names(member(name));
+    }
     std::vector<std::string> names;
     std::error_code failure;
     fs::directory_iterator entries(place(name), failure);

@@ -3,7 +3,9 @@
 
 #include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
+#include "io/zarr/zip_archive.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,8 +13,16 @@
 
 namespace runner {
 
-/// A Zarr store that is a folder. Every file is one of the folder's own, or one that the rules of
-/// the input allow where a link, or "..", leads out of it. @throws Error (input).
+/// Bytes of a store: a file, or a part of one.
+struct StoreFile {
+    std::string path; ///< without links
+    FileMark mark;    ///< of the whole file
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+
+/// A Zarr store that is a folder, or a .zip. Every file is one of the folder's own, or one that the
+/// rules of the input allow where a link, or "..", leads out of it. @throws Error (input).
 class ZarrStore {
   public:
     /// `folder`: is there.
@@ -29,18 +39,23 @@ class ZarrStore {
     /// Whether there is a folder of this name.
     bool has_folder(const std::string& name) const;
 
-    /// A file by its own path, with its mark; nothing where there is none.
-    std::optional<std::pair<std::string, FileMark>> file(const std::string& name);
+    /// Whether it is one of the store's own, no link that leads to one.
+    bool has_own_folder(const std::string& name) const;
+
+    /// A file of the store; nothing where there is none.
+    std::optional<StoreFile> file(const std::string& name);
 
     /// The marks of the metadata that were read.
     FileMarks take_marks() { return std::move(marks_); }
 
   private:
     std::filesystem::path place(const std::string& name) const;
+    std::string member(const std::string& name) const;
 
     std::string folder_;
     std::filesystem::path real_; ///< of the folder, without links
     OutsideFiles outside_;
+    std::optional<ZipArchive> archive_;  ///< what the store is, if it is no folder
     std::string checked_folder_;         ///< of the last file(), and where it lies
     std::filesystem::path checked_real_; ///< empty: outside
     FileMarks marks_;

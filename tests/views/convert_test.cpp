@@ -235,7 +235,7 @@ TEST_F(Convert, RefusesWhatItCannotDo) {
     for (const Case& each : {
              Case{"in.h5", "a.n5", ExitCode::usage, ".mrc, .ome.zarr and .zarr to make"},
              Case{"in.h5", "a", ExitCode::usage, "to make"},
-             Case{"a.jpg", "a.h5", ExitCode::usage, ".zarr and HDF5 files to read"},
+             Case{"a.jpg", "a.h5", ExitCode::usage, ".ozx and HDF5 files to read"},
              Case{"a.raw", "a.h5", ExitCode::usage, "--shape"},
              Case{"a.tif", "a.h5", ExitCode::input, "No such file"},
              Case{"in.h5", "a.png", ExitCode::usage, "has 4"},
