@@ -23,10 +23,11 @@ Extremes assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
     }
     output.invalid_value = prepared.job->invalid();
     ranks.together([&] { assemble_output(output, share); });
-    if (coarser_levels(output).empty() && !stated_channels(output)) {
+    const bool is_pyramid = !coarser_levels(output).empty();
+    if (!is_pyramid && !stated_channels(output)) {
         return {};
     }
-    place.log.phases.begin("making coarser levels");
+    place.log.phases.begin(is_pyramid ? "making coarser levels" : "counting extremes of channels");
     ranks.together([&] { prepare_levels(output, share); });
     const Extremes own = ranks.together([&] { return reduce_levels(output, share); });
     ranks.together([&] { store_levels(output, share); });

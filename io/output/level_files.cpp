@@ -269,7 +269,8 @@ Extremes make_levels(const OutputDataset& output, const AssemblyShare& share) {
 
 std::int64_t levels_memory(const ArrayInfo& array, const OutputLayout& layout) {
     const OutputDataset output{{}, {}, array, layout};
-    if (coarser_levels(output).empty() && !stated_channels(output)) {
+    const FolderOfChunks* const folder = folder_of(layout);
+    if (coarser_levels(output).empty() && (folder == nullptr || folder->channels == nullptr)) {
         return 0;
     }
     // Axes that are not known are those of the largest blocks.

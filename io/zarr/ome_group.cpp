@@ -109,12 +109,13 @@ OmeAxes ome_axes(const OutputDataset& output) {
     }
     const std::optional<std::size_t> channel = made.axes.find("c");
     const std::int64_t channels = channel ? output.array.shape[*channel] : 1;
+    const bool is_same = channel == output.axes.find("c"); // which may have another name here
     if (!made.axes.channels.empty() &&
-        (channels > most_channels || channels != std::ssize(made.axes.channels))) {
+        (!is_same || channels > most_channels || channels != std::ssize(made.axes.channels))) {
         made.left_out.emplace_back("the names of channels");
         made.axes.channels.clear();
     }
-    if (channels != std::ssize(made.axes.colours)) {
+    if (!is_same || channels != std::ssize(made.axes.colours)) {
         made.axes.colours.clear();
     }
     if (made.axes.sform || made.axes.qform) {
