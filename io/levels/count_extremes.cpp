@@ -4,6 +4,7 @@
 #include "io/rows/file_elements.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -51,18 +52,34 @@ template <class T> struct Range {
     }
 };
 
+constexpr std::int64_t lanes = 64;
+
+/// Takes `count` elements, a multiple of `lanes`, all of which are values, in loops that compilers
+/// make vectors of.
+template <class T> void take_vectors(const T* elements, std::int64_t count, Range<T>& range) {
+    std::array<T, lanes> least;
+    std::array<T, lanes> greatest;
+    least.fill(range.least);
+    greatest.fill(range.greatest);
+    for (std::int64_t i = 0; i < count; i += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const T element = elements[static_cast<std::size_t>(i) + lane];
+            least[lane] = element < least[lane] ? element : least[lane];
+            greatest[lane] = greatest[lane] < element ? element : greatest[lane];
+        }
+    }
+    range.least = *std::min_element(least.begin(), least.end());
+    range.greatest = *std::max_element(greatest.begin(), greatest.end());
+}
+
 template <class T>
 std::optional<ValueRange> range_of(const T* elements, std::int64_t count,
                                    std::optional<double> invalid) {
     Range<T> range;
     const std::optional<T> left_out = element_equal_to<T>(invalid);
-    if (std::is_integral_v<T> && !left_out) { // the loop that compilers make vectors of
-        for (std::int64_t i = 0; i < count; ++i) {
-            range.take(elements[i]);
-        }
-        return range.values();
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t begin = std::is_integral_v<T> && !left_out ? count / lanes * lanes : 0;
+    take_vectors(elements, begin, range);
+    for (std::int64_t i = begin; i < count; ++i) {
         const T element = elements[i];
         const bool is_finite =
             element >= std::numeric_limits<T>::lowest() && element <= std::numeric_limits<T>::max();
