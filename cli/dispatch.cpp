@@ -264,7 +264,7 @@ struct Verbs {
 
     ExitCode operator()(const ExplainCommand& command) const {
         const JobFile file = load_job_file(command.job, command.settings);
-        print(explain_job(file, step_comments(file)));
+        print(explain_job(file, file.pipeline ? step_comments(file) : found_comments(file)));
         return ExitCode::ok;
     }
 

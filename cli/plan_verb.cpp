@@ -304,6 +304,15 @@ std::string axes_text(const std::vector<AxisWork>& axes) {
     return axes.empty() ? "" : "  " + printable(work_text(axes)) + "\n";
 }
 
+/// What the job takes from the input's file for keys that are left out.
+std::string found_text(const Job& job) {
+    std::string text;
+    for (const std::string& line : job.found()) {
+        text += "  " + printable(line) + "\n";
+    }
+    return text;
+}
+
 } // namespace
 
 PlanReport plan_report(const PlanCommand& command) {
@@ -327,9 +336,10 @@ PlanReport plan_report(const PlanCommand& command) {
         const std::optional<LinkTime> link = link_time(*plan);
         const std::vector<AxisWork> axes = work_of_one_kind(prepared, passes[i]);
         const PlannedEnds ends = ends_of(prepared, prober);
-        planned.push_back(
-            {plan, disk, ends, passes[i].steps, axes, passes[i].end, cost, advice, link});
+        planned.push_back({plan, disk, ends, passes[i].steps, axes, passes[i].end, cost, advice,
+                           link, prepared.job->found()});
         report.text += steps_text(passes, i) + ends_text(prepared, ends) + axes_text(axes) +
+                       found_text(*prepared.job) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
                        reading_text(cost, advice) + link_text(link, plan->rank_count()) +
                        disk_text(disk);
@@ -345,6 +355,19 @@ PlanReport plan_report(const PlanCommand& command) {
     return report;
 }
 
+std::vector<std::string> found_comments(const JobFile& file) {
+    if (file.pipeline || file.batch) {
+        return {};
+    }
+    try {
+        Prober prober;
+        ProbedFiles files(prober, file.input.rules);
+        return prepare_job(file, files).job->found();
+    } catch (const Error&) { // a run or its plan says it
+        return {};
+    }
+}
+
 std::vector<std::string> step_comments(const JobFile& file) {
     std::vector<std::string> comments;
     if (!file.pipeline || file.batch) {
@@ -358,6 +381,9 @@ std::vector<std::string> step_comments(const JobFile& file) {
             for (const StepFacts& step : passes[i].steps) {
                 comments.push_back(step.label + ": " + step_text(step) +
                                    (passes.size() > 1 ? ", in pass " + std::to_string(i + 1) : ""));
+                for (const std::string& line : step.job->found()) {
+                    comments.back() += "\n# " + line;
+                }
             }
         }
     } catch (const Error& error) {

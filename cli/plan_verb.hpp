@@ -21,4 +21,8 @@ PlanReport plan_report(const PlanCommand& command);
 /// cannot be read; nothing for a job of one kind.
 std::vector<std::string> step_comments(const JobFile& file);
 
+/// The same for a job of one kind: what its input says of keys that are left out. Nothing where
+/// the input cannot be read.
+std::vector<std::string> found_comments(const JobFile& file);
+
 } // namespace runner

@@ -2,6 +2,7 @@
 #include "jobs/axis_work.hpp"
 
 #include "base/format.hpp"
+#include "io/metadata/carry_setup.hpp"
 #include "jobs/job.hpp"
 
 #include <algorithm>
@@ -126,6 +127,17 @@ Axes axes_after(const Job& job, Axes axes) {
         axes = moved_axes(axes, from);
     }
     return axes;
+}
+
+ScanSetup setup_after(const Job& job, ScanSetup setup) {
+    const std::vector<Likeness> steps = job.likeness();
+    if (steps.empty()) {
+        return lost_setup(std::move(setup), "is of frames, which a step before this one changes");
+    }
+    for (const Likeness& step : steps) {
+        setup = carried_setup(std::move(setup), step);
+    }
+    return setup;
 }
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/inspect/scan_setup.hpp"
 #include "io/rows/axes.hpp"
 
 #include <array>
@@ -40,5 +41,8 @@ std::string work_text(const std::vector<AxisWork>& work);
 
 /// The axes of what the job makes of an input with these; they say nothing of axes that are new.
 Axes axes_after(const Job& job, Axes axes);
+
+/// What is still true of a scan's setup for what the job makes of its frames.
+ScanSetup setup_after(const Job& job, ScanSetup setup);
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #include "jobs/each_sample_job.hpp"
 
 #include "base/rounding.hpp"
+#include "io/metadata/carry_setup.hpp"
 #include "jobs/axis_work.hpp"
 #include "kernels/transpose/transpose.hpp"
 
@@ -290,6 +291,10 @@ JobInput sample_of(const JobInput& input, int sample) {
     JobInput own = input;
     own.array.shape.pop_back();
     own.channels = 1;
+    if (own.axes.known()) {
+        own.axes.each.pop_back();
+    }
+    own.setup = lost_setup(std::move(own.setup), "is of frames without colour");
     own.sample = sample;
     return own;
 }
@@ -301,8 +306,10 @@ make_each_sample(const JobInput& input, const KindParameters& parameters,
         return make(input);
     }
     const JobInput one = sample_of(input, 0);
-    return std::make_unique<EachSampleJob>(jobs_of_samples(input, make), one.array.shape.back(),
-                                           parameters.canonical_for(one.array));
+    std::vector<std::shared_ptr<const StreamJob>> jobs = jobs_of_samples(input, make);
+    std::string lines = jobs.front()->parameters().value_or(parameters.canonical_for(one.array));
+    return std::make_unique<EachSampleJob>(std::move(jobs), one.array.shape.back(),
+                                           std::move(lines));
 }
 
 } // namespace runner

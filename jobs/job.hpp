@@ -131,7 +131,8 @@ class Job {
     /// What is counted in the whole output and known beforehand, for the report.
     virtual std::vector<JobCount> known_counts() const { return {}; }
 
-    /// For people, what the survey found.
+    /// For people, what was found of the input: by the survey, or what its file says of keys that
+    /// the job file leaves out.
     virtual std::vector<std::string> found() const { return {}; }
 
     /// For people, what is odd about the input and no hindrance, as DatasetInfo::notes; once it is

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "io/inspect/scan_setup.hpp"
+#include "io/rows/axes.hpp"
 #include "io/rows/dataset_part.hpp"
 #include "io/rows/frame_roles.hpp"
 #include "io/rows/rows.hpp"
@@ -65,6 +67,8 @@ struct JobInput {
     /// Which sample of the source's colour pixels `array` has (jobs/each_sample_job.hpp), for
     /// messages; nothing: all.
     std::optional<int> sample = {};
+    ScanSetup setup = {}; ///< of the scan whose frames `array` has, as its file says it
+    Axes axes = {};       ///< of `array`; they may say nothing
 };
 
 /// The parameters of one kind as the job file gives them, checked as far as they can be without the

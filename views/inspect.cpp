@@ -78,6 +78,7 @@ struct Reading {
     FrameRoles roles;                      ///< of its frames
     std::vector<std::string> invalid = {}; ///< as DatasetInfo's
     Axes axes = {};
+    ScanSetup setup = {};
 };
 
 /// The roles of the frames of a dataset of a Data Exchange file, which no dataset says.
@@ -102,7 +103,7 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) 
             const bool known = layout.roles.known() || !layout.roles.fault.empty();
             readings[i] = {reading_way(layout),
                            known ? std::move(layout.roles) : roles_in_exchange(content.datasets[i]),
-                           layout.info.invalid, layout.info.axes};
+                           layout.info.invalid, layout.info.axes, layout.setup};
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
@@ -156,6 +157,19 @@ Json roles_json(const FrameRoles& roles) {
     return json;
 }
 
+/// Each number of a scan that the file has, with why it is of no use where it is not.
+Json setup_json(const ScanSetup& setup) {
+    Json json = Json::object();
+    for (const auto& [name, number] : setup.all()) {
+        if (number->usable()) {
+            json[name] = {{"value", number->value}, {"unit", number->unit}, {"path", number->path}};
+        } else if (!number->path.empty()) {
+            json[name] = {{"path", number->path}, {"of_no_use", number->fault}};
+        }
+    }
+    return json;
+}
+
 std::string dataset_text(const DatasetContent& dataset, const Reading& reading) {
     std::string text = printable(dataset.path) + "  " + dataset.type + " " +
                        shape_text(dataset.shape) + "  " + size_text(dataset.bytes) + "\n";
@@ -181,6 +195,9 @@ std::string dataset_text(const DatasetContent& dataset, const Reading& reading) 
         text += "    axes: " + printable(reading.axes.text()) + "\n";
     }
     text += roles_text(reading.roles);
+    if (reading.setup.known()) {
+        text += "    scan: " + printable(reading.setup.text()) + "\n";
+    }
     for (const std::string& each : reading.invalid) {
         text += "    invalid elements: " + printable(each) + "\n";
     }
@@ -259,6 +276,9 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
         }
     } else if (!reading.roles.fault.empty()) {
         json["frames_unknown"] = reading.roles.fault;
+    }
+    if (reading.setup.known()) {
+        json["scan"] = setup_json(reading.setup);
     }
     if (dataset.offset) {
         json["offset"] = *dataset.offset;

@@ -18,6 +18,7 @@
 #include "io/inspect/frame_key.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
+#include "io/inspect/scan_setup.hpp"
 #include "io/inspect/virtual_parts.hpp"
 #include "io/rows/rows.hpp"
 
@@ -370,6 +371,7 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     DatasetLayout layout = check.check(file, found, 0);
     layout.info.notes.insert(layout.info.notes.end(), check.notes().begin(), check.notes().end());
     layout.roles = roles_of(readable, layout, outside, check);
+    layout.setup = read_scan_setup(readable, file, layout.dataset, layout.roles.key, outside);
     layout.files = std::move(files);
     return layout;
 }

@@ -3,6 +3,7 @@
 
 #include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
+#include "io/inspect/scan_setup.hpp"
 #include "io/rows/frame_roles.hpp"
 #include "io/rows/output_layout.hpp"
 #include "io/rows/row_pieces.hpp"
@@ -49,6 +50,8 @@ struct DatasetLayout {
     std::vector<RowPiece> pieces = {};
     /// What the file says of its frames, as NXtomo has it (frame_key.hpp).
     FrameRoles roles = {};
+    /// What the file says of the beam and the camera, where it holds the frames of a scan.
+    ScanSetup setup = {};
     /// Every file that its elements come from, `file` among them, as it was before it was looked
     /// at; and those that are not there and would count if they were. Not of the single sources.
     FileMarks files = {};

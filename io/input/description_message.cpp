@@ -39,6 +39,37 @@ FrameRoles take_roles(MessageReader& from, const ArrayInfo& array) {
     return roles;
 }
 
+void put_setup(MessageWriter& to, const ScanSetup& setup) {
+    for (const ScanNumber* const number :
+         {&setup.energy, &setup.distance, &setup.x_pixel_size, &setup.y_pixel_size}) {
+        to.text(number->path);
+        to.real(number->value);
+        to.number(static_cast<std::int64_t>(number->type));
+        to.text(number->unit);
+        to.text(number->fault);
+    }
+}
+
+ScanSetup take_setup(MessageReader& from) {
+    ScanSetup setup;
+    for (ScanNumber* const number :
+         {&setup.energy, &setup.distance, &setup.x_pixel_size, &setup.y_pixel_size}) {
+        number->path = printable(from.text());
+        number->value = from.real();
+        number->type = static_cast<ElementType>(
+            from.number_up_to(static_cast<std::int64_t>(ElementType::float64)));
+        number->unit = printable(from.text());
+        number->fault = printable(from.text());
+        const bool is_energy = number == &setup.energy;
+        const bool has_unit =
+            (is_energy ? kev_in(number->unit) : metres_in(number->unit)).has_value();
+        if (number->usable() && (!has_unit || !(number->value > 0))) {
+            throw BadMessage("a number of the scan is of no use");
+        }
+    }
+    return setup;
+}
+
 void put_axes(MessageWriter& to, const Axes& axes) { to.text(to_text(axes)); }
 
 Axes take_axes(MessageReader& from, const ArrayInfo& array) {

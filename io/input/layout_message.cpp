@@ -319,6 +319,7 @@ std::string encode_layout(const DatasetLayout& layout) {
     put_layout(to, layout);
     put_sources(to, layout);
     put_roles(to, layout.roles);
+    put_setup(to, layout.setup);
     put_marks(to, layout.files);
     return to.take();
 }
@@ -330,6 +331,7 @@ DatasetLayout decode_layout(std::string_view bytes) {
     layout.dataset = std::move(dataset);
     take_sources(from, layout);
     layout.roles = take_roles(from, layout.info.array);
+    layout.setup = take_setup(from);
     layout.files = take_marks(from);
     from.end();
     return layout;

@@ -8,6 +8,7 @@
 #include "jobs/each_sample_job.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
+#include "jobs/phase/beam.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/fourier/fourier_length.hpp"
 
@@ -26,21 +27,22 @@ constexpr double wavelength_of_1_kev = 1.2398419843320026e-3; ///< µm: Planck's
 
 /// [phase].
 struct PhaseKeys {
-    double energy = 0;
-    double distance = 0;
-    double pixel_size = 0;
+    std::optional<double> energy;
+    std::optional<double> distance;
+    std::optional<double> pixel_size;
     double delta_beta = 0;
     PaganinFilter::Method method = PaganinFilter::Method::paganin;
     std::optional<std::int64_t> margin;
     bool negative_log = true;
     double floor = 1e-6;
-
-    /// δ/β · λ · z / (4π · pixel²).
-    double strength() const {
-        const double wavelength = wavelength_of_1_kev / energy;
-        return delta_beta * wavelength * (distance * 1e6) / (4 * pi * pixel_size * pixel_size);
-    }
 };
+
+/// δ/β · λ · z / (4π · pixel²).
+double strength_of(const Beam& beam, double delta_beta) {
+    const double wavelength = wavelength_of_1_kev / beam.energy;
+    return delta_beta * wavelength * (beam.distance * 1e6) /
+           (4 * pi * beam.pixel_size * beam.pixel_size);
+}
 
 /// A number above 0, and above 0 in float32 too where `is_float`.
 Form<double> positive_form(const std::string& range, const std::function<double(double)>& rounded) {
@@ -71,20 +73,18 @@ const KeyList<PhaseKeys>& phase_list() {
     static const KeyList<Keys> list({
         key<Keys>("energy", &Keys::energy, above_zero_form(), "the energy of the photons")
             .unit("keV")
-            .required("the energy of the photons in keV, such as 25.0; the input's own is not read")
-            .sample("25.0"),
+            .usually_explained("the input's own")
+            .sample("25.0", KeyText::Shown::commented),
         key<Keys>("distance", &Keys::distance, above_zero_form(),
                   "how far the detector is from the sample")
             .unit("metres")
-            .required("the distance from the sample to the detector in metres, such as 0.5; the "
-                      "input's own is not read")
-            .sample("0.5"),
+            .usually_explained("the input's own")
+            .sample("0.5", KeyText::Shown::commented),
         key<Keys>("pixel_size", &Keys::pixel_size, above_zero_form(),
                   "the width and height of a pixel")
             .unit("micrometres")
-            .required(
-                "the size of a pixel in micrometres, such as 1.1; the input's own is not read")
-            .sample("1.1"),
+            .usually_explained("the input's own")
+            .sample("1.1", KeyText::Shown::commented),
         key<Keys>("delta_beta", &Keys::delta_beta, number_from_zero_form(),
                   "δ / β of the sample's refractive index 1 − δ + iβ")
             .detail("Greater values smooth more")
@@ -129,8 +129,9 @@ std::int64_t usual_margin(double strength, std::int64_t extent) {
 }
 
 /// The length of a transform along an axis of the projections.
-std::int64_t padded_extent(const PhaseKeys& keys, std::int64_t extent, const char* axis) {
-    const std::int64_t margin = keys.margin.value_or(usual_margin(keys.strength(), extent));
+std::int64_t padded_extent(const std::optional<std::int64_t>& wanted, double strength,
+                           std::int64_t extent, const char* axis) {
+    const std::int64_t margin = wanted.value_or(usual_margin(strength, extent));
     const std::int64_t padded = next_fourier_length(extent + 2 * margin);
     if (padded == 0) {
         throw Error(
@@ -167,7 +168,10 @@ class PhaseParameters : public ListedParameters<PhaseKeys> {
                          "it is " + std::string(name_of(*output_type)) + ", not float32",
                          "Leave it out; a rescale after it makes other types"});
         }
-        if (!std::isfinite(keys().strength())) {
+        const Beam beam =
+            beam_of({keys().energy, keys().distance, keys().pixel_size}, input, "phase");
+        const double strength = strength_of(beam, keys().delta_beta);
+        if (!std::isfinite(strength)) {
             throw Error(ExitCode::usage,
                         {"the filter is not finite", "phase",
                          "delta_beta · wavelength · distance / pixel_size² is more than a float64 "
@@ -179,13 +183,22 @@ class PhaseParameters : public ListedParameters<PhaseKeys> {
         phase.in_type = input.array.type;
         phase.columns = shape[shape.size() - 1];
         phase.rows = shape[shape.size() - 2];
-        phase.padded_columns = padded_extent(keys(), phase.columns, "columns");
-        phase.padded_rows = padded_extent(keys(), phase.rows, "rows");
+        phase.padded_columns = padded_extent(keys().margin, strength, phase.columns, "columns");
+        phase.padded_rows = padded_extent(keys().margin, strength, phase.rows, "rows");
         phase.method = keys().method;
-        phase.strength = keys().strength();
+        phase.strength = strength;
         phase.takes_log = keys().negative_log;
         phase.floor = static_cast<float>(keys().floor);
-        return std::make_unique<PhaseJob>(phase, shape);
+        return std::make_unique<PhaseJob>(phase, shape, PhaseFacts{text_with(beam), beam.found});
+    }
+
+    /// The canonical text with all values in effect.
+    std::string text_with(const Beam& beam) const {
+        PhaseKeys all = keys();
+        all.energy = beam.energy;
+        all.distance = beam.distance;
+        all.pixel_size = beam.pixel_size;
+        return list().canonical(all, CanonicalFor::identity);
     }
 };
 
@@ -196,8 +209,9 @@ std::uint64_t* raised_in(std::byte* kept, bool are_counted) {
 
 } // namespace
 
-PhaseJob::PhaseJob(const PaganinFilter& phase, const std::vector<std::int64_t>& shape)
-    : phase_(phase), tables_(phase_tables(phase)) {
+PhaseJob::PhaseJob(const PaganinFilter& phase, const std::vector<std::int64_t>& shape,
+                   PhaseFacts facts)
+    : phase_(phase), facts_(std::move(facts)), tables_(phase_tables(phase)) {
     shape_.output = {ElementType::float32, shape};
     shape_.frames = checked_product(std::span(shape).first(shape.size() - 2));
     shape_.rows = phase_.rows;

@@ -13,15 +13,23 @@
 
 namespace runner {
 
+/// What is said of a phase retrieval beside its filter.
+struct PhaseFacts {
+    std::string parameters;         ///< as Job::parameters()
+    std::vector<std::string> found; ///< as Job::found()
+};
+
 /// Paganin's phase retrieval of projections; docs/phase.md says what it computes. The rows of a
 /// frame stay together.
 class PhaseJob : public StreamJob {
   public:
     /// `shape`: of input and output, which ends with the axes of `phase`'s frames.
-    PhaseJob(const PaganinFilter& phase, const std::vector<std::int64_t>& shape);
+    PhaseJob(const PaganinFilter& phase, const std::vector<std::int64_t>& shape, PhaseFacts facts);
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "phase 1"; }
+    std::optional<std::string> parameters() const override { return facts_.parameters; }
+    std::vector<std::string> found() const override { return facts_.found; }
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::other, shape_.output.shape)};
     }
@@ -45,6 +53,7 @@ class PhaseJob : public StreamJob {
     std::int64_t frames(const RowBlock& block) const;
 
     PaganinFilter phase_;
+    PhaseFacts facts_;
     std::vector<std::byte> tables_;
     StreamShape shape_;
 };
@@ -55,7 +64,8 @@ std::vector<KeyText> phase_keys();
 /// Reads [phase]. What it returns makes a PhaseJob, of colour an EachSampleJob of such, and throws
 /// Error
 /// * input: fewer than two axes, an empty one, or a projection too large to transform;
-/// * usage: an output type other than float32, or a filter that is not finite.
+/// * usage: an output type other than float32, a filter that is not finite, or a beam that neither
+///   the keys nor the input say (beam_of()).
 std::unique_ptr<KindParameters> parse_phase(TableReader& table);
 
 } // namespace runner

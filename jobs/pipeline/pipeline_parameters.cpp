@@ -164,6 +164,8 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
             next.array = job->output();
             next.channels = channels_of(*job);
             next.invalid = job->invalid();
+            next.setup = setup_after(*job, std::move(next.setup));
+            next.axes = axes_after(*job, std::move(next.axes));
         } catch (const Error& error) {
             throw at_step(error, step, i == 0 ? nullptr : &steps_[i - 1]);
         }

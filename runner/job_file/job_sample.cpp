@@ -2,6 +2,7 @@
 #include "runner/job_file/job_sample.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/output/layout_choice.hpp"
 #include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
@@ -138,9 +139,16 @@ std::string made_lines(const JobFile::Output& output) {
                         : comment("dtype", "the kind's default for the input's"));
 }
 
-std::string kind_lines(const JobFile& job, const std::vector<std::string>& steps) {
-    return job.pipeline ? job.pipeline->canonical(steps)
-                        : "[" + job.kind + "]\n" + job.parameters->canonical();
+/// `comments`: a line for each step; of a job of one kind any lines.
+std::string kind_lines(const JobFile& job, const std::vector<std::string>& comments) {
+    if (job.pipeline) {
+        return job.pipeline->canonical(comments);
+    }
+    std::string text = "[" + job.kind + "]\n";
+    for (const std::string& each : comments) {
+        text += "# " + printable(each) + "\n";
+    }
+    return text + job.parameters->canonical();
 }
 
 std::string compression_lines(const OutputLayout& layout) {

@@ -42,6 +42,17 @@ std::string text_after(const JobFile& whole, const PipelinePass& pass) {
     return pass.saved.empty() ? "after " + step.label + ", " + step.kind : "";
 }
 
+/// What is true of a scan's setup of what pass `index` reads.
+ScanSetup setup_before(ScanSetup setup, const std::vector<PipelinePass>& passes,
+                       std::size_t index) {
+    for (std::size_t i = 0; i < index; ++i) {
+        for (const StepFacts& step : passes[i].steps) {
+            setup = setup_after(*step.job, std::move(setup));
+        }
+    }
+    return setup;
+}
+
 /// The place of pass `index` of the job `whole`.
 PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const JobInput& input,
                         const std::vector<PipelinePass>& passes, std::size_t index) {
@@ -57,6 +68,7 @@ PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const Job
         origin.part = input.part;
         origin.invalid = passes[index].invalid;
         origin.invalid_rule = input.invalid_rule;
+        origin.setup = setup_before(input.setup, passes, index);
         place.origin = std::move(origin);
     }
     if (index + 1 < passes.size()) {

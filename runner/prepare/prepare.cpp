@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/metadata/carry_setup.hpp"
 #include "io/output/output_size.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/output_parts.hpp"
@@ -218,13 +219,19 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
     const JobFile::Input& input = prepared.file.input;
     JobInput given{prepared.input.array, {}, prepared.input.channels, &files};
     given.invalid = prepared.input.invalid_value;
+    given.axes = prepared.input.axes;
     given.invalid_rule = invalid_rule(input.invalid);
     if (const std::optional<InputOrigin>& origin = prepared.place.origin) {
         given.source = {origin->file, origin->dataset};
         given.roles = origin->roles;
         given.part = origin->part;
         given.invalid_rule = origin->invalid_rule;
-    } else if (!prepared.input_is_missing) {
+        given.setup = origin->setup;
+        return given;
+    }
+    given.setup = prepared.part ? setup_of_part(prepared.layout.setup, *prepared.part)
+                                : prepared.layout.setup;
+    if (!prepared.input_is_missing) {
         given.source = {input.file, input.dataset};
         given.roles = prepared.roles;
         given.part = prepared.part;

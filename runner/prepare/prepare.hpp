@@ -31,6 +31,7 @@ struct InputOrigin {
     std::optional<DatasetPart> part = {};
     std::optional<double> invalid = {}; ///< of what is read, as JobInput's
     InvalidRule invalid_rule = {};      ///< of the job, as JobInput's
+    ScanSetup setup = {};               ///< of what is read, as JobInput's
     std::vector<JobCount> counts = {};  ///< of the passes before this one
     FileMark mark = {};                 ///< of the file that is read, once it is made
     FileMarks files = {};               ///< that the passes before this one read, but `file`

@@ -114,6 +114,9 @@ Json pass_json(const PlannedPass& pass) {
     if (!pass.axes.empty()) {
         json["axes"] = axes_json(pass.axes);
     }
+    if (!pass.found.empty()) {
+        json["found"] = pass.found;
+    }
     json["reading"] = {{"way", pass.reading.way},
                        {"wanted_bytes", pass.reading.wanted},
                        {"stored_bytes", pass.reading.stored},

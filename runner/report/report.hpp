@@ -165,6 +165,7 @@ struct PlannedPass {
     ReadingCost reading = {};             ///< of its input
     std::vector<std::string> advice = {}; ///< what would make reading cheaper
     std::optional<LinkTime> link = {};    ///< of GPUs whose rates are kept
+    std::vector<std::string> found = {};  ///< as Job::found()
 };
 
 /// The plan of a job's passes, one or more, as JSON text, as `runner plan` shows it.
