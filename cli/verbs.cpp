@@ -103,7 +103,7 @@ Command parse_devices(const Verb& verb, std::span<const std::string> arguments) 
 
 double parse_counts(const VerbParser& parser, Pattern pattern, const std::string& given) {
     if (!takes_counts(pattern)) {
-        parser.refuse("--counts applies only to the patterns xray and tomo-scan");
+        parser.refuse("--counts applies only to the patterns xray, tomo-scan and phase-scan");
     }
     const double counts = parser.amount("--counts", given);
     if (counts == 0 || counts > most_counts) {
@@ -124,9 +124,9 @@ Command parse_generate(const Verb& verb, std::span<const std::string> arguments)
     parser.add_option("--shape", shape, "Z,Y,X",
                       "extents, slowest axis first; default: those of the sample");
     parser.add_option("--dtype", type, "TYPE", element_type_names() + "; default for sand: uint8");
-    parser.add_option("--seed", seed, "NUMBER", "seed of noise, xray and tomo-scan (default 0)");
+    parser.add_option("--seed", seed, "NUMBER", "seed of noise, xray and scans (default 0)");
     std::string counts;
-    parser.add_option("--counts", counts, "NUMBER", "photons of xray and tomo-scan (default 1000)");
+    parser.add_option("--counts", counts, "NUMBER", "photons of xray and scans (default 1000)");
     parser.add_option("--dataset", command.dataset, "NAME",
                       "name of the dataset (default /data; for sand /frames)");
     LayoutOptions layout(parser);

@@ -8,6 +8,8 @@
 #include "io/formats/slice_names.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
+#include "io/inspect/nexus_file.hpp"
+#include "io/metadata/write_setup.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "io/output/output_size.hpp"
@@ -108,6 +110,31 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
     }
 }
 
+/// The angle of each frame in degrees; of dark and flat frames 0.
+std::vector<double> scan_angles(const std::vector<std::int32_t>& keys) {
+    const auto projections = static_cast<double>(std::count(keys.begin(), keys.end(), 0));
+    std::vector<double> angles;
+    double next = 0;
+    for (const std::int32_t key : keys) {
+        angles.push_back(key == 0 ? 180 * next++ / projections : 0);
+    }
+    return angles;
+}
+
+/// What stands beside the frames of a scan.
+void write_scan_facts(const GenerateRequest& request, Pattern pattern,
+                      const OutputDataset& output) {
+    const std::vector<std::int32_t> keys = scan_keys(request.shape[0]);
+    const std::string detector = group_of_path(output.dataset);
+    write_frame_numbers(output.file, path_below(detector, "image_key"),
+                        std::vector<std::uint64_t>(keys.begin(), keys.end()),
+                        "the scan's image_key");
+    if (pattern == Pattern::phase_scan) {
+        write_setup(output.file, generated_setup(request, output.dataset), detector,
+                    scan_angles(keys));
+    }
+}
+
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
                    const RowSteps& steps, int threads, const std::function<void()>& check) {
     const auto writer = make_rows(output, steps.threads);
@@ -131,12 +158,8 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
     }
     std::vector<Attribute> attributes = {{"pattern", request.pattern},
                                          {"seed", static_cast<std::int64_t>(request.seed)}};
-    if (pattern == Pattern::tomo_scan) {
-        const std::vector<std::int32_t> keys = scan_keys(request.shape[0]);
-        const std::string folder = output.dataset.substr(0, output.dataset.rfind('/') + 1);
-        write_frame_numbers(output.file, folder + "image_key",
-                            std::vector<std::uint64_t>(keys.begin(), keys.end()),
-                            "the scan's image_key");
+    if (is_scan_pattern(pattern)) {
+        write_scan_facts(request, pattern, output);
     }
     if (takes_counts(pattern)) {
         attributes.emplace_back("counts", request.counts);
@@ -149,13 +172,29 @@ void write_pattern(const GenerateRequest& request, Pattern pattern, const Output
 
 FrameRoles generated_roles(const GenerateRequest& request) {
     FrameRoles roles;
-    if (pattern_named(request.pattern) == Pattern::tomo_scan && request.shape.size() == 3) {
+    const std::optional<Pattern> pattern = pattern_named(request.pattern);
+    if (pattern && is_scan_pattern(*pattern) && request.shape.size() == 3) {
         roles.key = "image_key";
         for (const std::int32_t key : scan_keys(request.shape[0])) {
             roles.frames.push_back(role_of_key(key).value_or(FrameRole::invalid));
         }
     }
     return roles;
+}
+
+ScanSetup generated_setup(const GenerateRequest& request, const std::string& dataset) {
+    if (pattern_named(request.pattern) != Pattern::phase_scan) {
+        return {};
+    }
+    const std::string entry = entry_above(group_of_path(path_below("/", dataset)));
+    const auto number = [&](const char* path, double value, const char* unit) {
+        return ScanNumber{path_below(entry, path), value, ElementType::float64, unit, {}};
+    };
+    const PhaseScanBeam& beam = phase_scan_beam;
+    return {number("instrument/beam/incident_energy", beam.energy, "keV"),
+            number("instrument/detector/distance", beam.distance, "m"),
+            number("instrument/detector/x_pixel_size", beam.pixel_size, "um"),
+            number("instrument/detector/y_pixel_size", beam.pixel_size, "um")};
 }
 
 const std::vector<std::string>& generate_patterns() {
@@ -180,8 +219,13 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     if (overwrite == Overwrite::no) {
         check_absent(file);
     }
-    if (pattern == Pattern::tomo_scan) {
+    if (is_scan_pattern(pattern)) {
         check_scan(request, file);
+    }
+    if (pattern == Pattern::shadows && request.shape.size() != 3) {
+        throw Error(ExitCode::usage, {"cannot generate shadows", shape_text(request.shape),
+                                      "they have three axes: projections, rows and columns",
+                                      "Give a shape as 198,96,128"});
     }
     OutputDataset output{
         partial_name(file), dataset, {request.type, request.shape}, storage.layout};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/element_type.hpp"
+#include "io/inspect/scan_setup.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/frame_roles.hpp"
 #include "io/rows/output_layout.hpp"
@@ -24,8 +25,11 @@ struct GenerateRequest {
     double counts = usual_counts; ///< mean photon count of the pattern "xray"
 };
 
-/// What the file will say of the frames: of a tomo-scan alone it says something.
+/// What the file will say of the frames: of scans alone it says something.
 FrameRoles generated_roles(const GenerateRequest& request);
+
+/// What the file will say of the beam and the camera: of a phase-scan alone it says something.
+ScanSetup generated_setup(const GenerateRequest& request, const std::string& dataset);
 
 /// The names of all patterns.
 const std::vector<std::string>& generate_patterns();

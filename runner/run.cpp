@@ -188,9 +188,7 @@ void Run::begin() {
     mine_ = rank_report(*binding_, *plan_, ranks);
     const std::string table = binding_table(ranks.gather(mine_));
     if (speaks()) {
-        const std::vector<std::string> found = // a survey tells it later
-            prepared_->job->survey() ? std::vector<std::string>() : prepared_->job->found();
-        say(table + plan_->text() + notes_text(beginning_.notes) + notes_text(found));
+        say(table + plan_->text() + notes_text(beginning_.notes));
     }
 }
 

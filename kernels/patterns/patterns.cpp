@@ -238,6 +238,9 @@ void fill_pattern(CpuQueue& queue, Pattern pattern, ElementType type,
             return fill_xray(queue, type, shape, seed, counts, first_element, count, out);
         case Pattern::tomo_scan:
             return fill_scan(queue, type, shape, seed, counts, first_element, count, out);
+        case Pattern::phase_scan:
+            return fill_phase_scan(queue, type, shape, seed, counts, first_element, count, out);
+        case Pattern::shadows: return fill_shadows(queue, type, shape, first_element, count, out);
         }
     });
 }

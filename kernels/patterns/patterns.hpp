@@ -50,9 +50,14 @@ enum class Pattern {
     /// A tomographic scan of that head, with its dark and flat frames and what is wrong with the
     /// camera (fill_scan() of phantom.hpp); three axes, three frames at least.
     tomo_scan,
+    /// The same in a coherent beam, with fringes along edges and stripes (fill_phase_scan()).
+    phase_scan,
+    /// What such scans would show of the head without a camera: its density along each line
+    /// (fill_shadows() of phantom.hpp); three axes.
+    shadows,
 };
 
-inline constexpr std::array<std::pair<std::string_view, Pattern>, 11> all_patterns = {
+inline constexpr std::array<std::pair<std::string_view, Pattern>, 13> all_patterns = {
     {{"noise", Pattern::noise},
      {"index", Pattern::index},
      {"gradient", Pattern::gradient},
@@ -63,9 +68,11 @@ inline constexpr std::array<std::pair<std::string_view, Pattern>, 11> all_patter
      {"sand-noise", Pattern::sand_noise},
      {"phantom", Pattern::phantom},
      {"xray", Pattern::xray},
-     {"tomo-scan", Pattern::tomo_scan}}};
+     {"tomo-scan", Pattern::tomo_scan},
+     {"phase-scan", Pattern::phase_scan},
+     {"shadows", Pattern::shadows}}};
 
-/// Photons that `xray` sends through a voxel and that a pixel of `tomo_scan` gets, by default.
+/// Photons that `xray` sends through a voxel and that a pixel of a scan gets, by default.
 inline constexpr double usual_counts = 1000;
 inline constexpr double most_counts = 1e9;
 
@@ -80,7 +87,13 @@ std::optional<std::vector<std::int64_t>> usual_shape(Pattern pattern);
 
 /// Whether it is made of photons.
 constexpr bool takes_counts(Pattern pattern) {
-    return pattern == Pattern::xray || pattern == Pattern::tomo_scan;
+    return pattern == Pattern::xray || pattern == Pattern::tomo_scan ||
+           pattern == Pattern::phase_scan;
+}
+
+/// Whether it has dark and flat frames and an image_key.
+constexpr bool is_scan_pattern(Pattern pattern) {
+    return pattern == Pattern::tomo_scan || pattern == Pattern::phase_scan;
 }
 
 /// All names, for messages: "noise, index, …".

@@ -149,13 +149,55 @@ double poisson(double mean, Draws& draws) {
     }
 }
 
-/// A scan of the phantom (fill_scan()).
+double middle(std::int64_t i, std::int64_t extent) {
+    return (2 * static_cast<double>(i) + 1) / static_cast<double>(extent) - 1;
+}
+
+/// Projections of the phantom over half a turn.
+class Projections {
+  public:
+    Projections(std::int64_t count, std::int64_t rows, std::int64_t columns)
+        : count_(count), rows_(rows), columns_(columns) {}
+
+    /// Along the line through a pixel's middle, which may lie beside the camera.
+    double shadow(std::int64_t projection, std::int64_t row, std::int64_t column) const {
+        constexpr double half_turn = 3.14159265358979323846;
+        const double angle =
+            half_turn * static_cast<double>(projection) / static_cast<double>(count_);
+        return phantom_shadow(std::cos(angle), std::sin(angle), -middle(row, rows_),
+                              middle(column, columns_));
+    }
+
+    double light(std::int64_t projection, std::int64_t row, std::int64_t column) const {
+        return std::exp(-shadow(projection, row, column));
+    }
+
+    /// The same in the coherent beam.
+    double fringed(std::int64_t projection, std::int64_t row, std::int64_t column,
+                   double strength) const {
+        const double here = light(projection, row, column);
+        const double around =
+            light(projection, row - 1, column) + light(projection, row + 1, column) +
+            light(projection, row, column - 1) + light(projection, row, column + 1);
+        return std::max(0.0, here - strength * (around - 4 * here));
+    }
+
+  private:
+    std::int64_t count_;
+    std::int64_t rows_;
+    std::int64_t columns_;
+};
+
+enum class Beam { plain, coherent };
+
+/// A scan of the phantom (fill_scan(), fill_phase_scan()).
 class Scan {
   public:
-    Scan(std::span<const std::int64_t> shape, std::uint64_t seed, double counts)
+    Scan(std::span<const std::int64_t> shape, std::uint64_t seed, double counts, Beam beam)
         : rows_(shape[1]), columns_(shape[2]), keys_(scan_keys(shape[0])), seed_(seed),
           counts_(counts), first_(std::find(keys_.begin(), keys_.end(), 0) - keys_.begin()),
-          projections_(shape[0] - first_) {}
+          projections_(shape[0] - first_, rows_, columns_), beam_(beam),
+          strength_(phase_scan_beam.strength()) {}
 
     double value(std::int64_t element) const {
         const std::int64_t pixel = element % (rows_ * columns_);
@@ -172,10 +214,7 @@ class Scan {
         const std::int32_t key = keys_[static_cast<std::size_t>(frame)];
         double light = key == 2 ? 0 : gain * (1 - 0.4 * (x * x + y * y));
         if (key == 0) {
-            constexpr double half_turn = 3.14159265358979323846;
-            const double angle =
-                half_turn * static_cast<double>(frame - first_) / static_cast<double>(projections_);
-            light *= std::exp(-phantom_shadow(std::cos(angle), std::sin(angle), -y, x));
+            light *= through(frame - first_, pixel / columns_, pixel % columns_);
         }
         Draws draws(seed_, element);
         constexpr double struck = 1.0 / 5000;
@@ -184,8 +223,16 @@ class Scan {
     }
 
   private:
-    static double middle(std::int64_t i, std::int64_t extent) {
-        return (2 * static_cast<double>(i) + 1) / static_cast<double>(extent) - 1;
+    /// The share of the light that a pixel of a projection gets, or says that it does.
+    double through(std::int64_t projection, std::int64_t row, std::int64_t column) const {
+        if (beam_ == Beam::plain) {
+            return projections_.light(projection, row, column);
+        }
+        Draws of_column(seed_, -1 - column); // no element has this number
+        constexpr double stripes = 1.0 / 25;
+        const bool is_stripe = of_column.next() < stripes;
+        const double response = is_stripe ? 0.9 + 0.2 * of_column.next() : 1;
+        return response * projections_.fringed(projection, row, column, strength_);
     }
 
     std::int64_t rows_;
@@ -194,7 +241,9 @@ class Scan {
     std::uint64_t seed_;
     double counts_;
     std::int64_t first_; ///< projection
-    std::int64_t projections_;
+    Projections projections_;
+    Beam beam_;
+    double strength_;
 };
 
 /// out[i] = make(first + i) as the type.
@@ -223,6 +272,16 @@ template <class T> T saturated(double value) {
         constexpr T most = std::numeric_limits<T>::max();
         // The largest number of 64 bits is no double, and the next one is past it.
         return value >= static_cast<double>(most) ? most : static_cast<T>(value);
+    }
+}
+
+/// A grey of 0 … 1 as the type: of integers that share of their most.
+template <class T> T grey(double value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(value);
+    } else {
+        constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
+        return saturated<T>(std::floor(value * most + 0.5));
     }
 }
 
@@ -256,14 +315,7 @@ void fill_phantom(CpuQueue& queue, ElementType type, std::span<const std::int64_
                   std::int64_t first_element, std::int64_t count, std::byte* out) {
     const Places places(shape);
     fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
-        using T = decltype(zero);
-        const double value = places.value(element);
-        if constexpr (std::is_floating_point_v<T>) {
-            return static_cast<T>(value);
-        } else {
-            constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
-            return saturated<T>(std::floor(value * most + 0.5));
-        }
+        return grey<decltype(zero)>(places.value(element));
     });
 }
 
@@ -280,9 +332,37 @@ void fill_xray(CpuQueue& queue, ElementType type, std::span<const std::int64_t> 
 void fill_scan(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
                std::uint64_t seed, double counts, std::int64_t first_element, std::int64_t count,
                std::byte* out) {
-    const Scan scan(shape, seed, counts);
+    const Scan scan(shape, seed, counts, Beam::plain);
     fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
         return saturated<decltype(zero)>(scan.value(element));
+    });
+}
+
+double PhaseScanBeam::strength() const {
+    constexpr double pi = 3.14159265358979323846;
+    constexpr double wavelength_of_1_kev = 1.2398419843320026e-3; // µm: Planck's constant times c
+    constexpr double um_in_metre = 1e6;
+    return delta_beta * (wavelength_of_1_kev / energy) * (distance * um_in_metre) /
+           (4 * pi * pixel_size * pixel_size);
+}
+
+void fill_phase_scan(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+                     std::uint64_t seed, double counts, std::int64_t first_element,
+                     std::int64_t count, std::byte* out) {
+    const Scan scan(shape, seed, counts, Beam::coherent);
+    fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
+        return saturated<decltype(zero)>(scan.value(element));
+    });
+}
+
+void fill_shadows(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+                  std::int64_t first_element, std::int64_t count, std::byte* out) {
+    const std::int64_t rows = shape[1];
+    const std::int64_t columns = shape[2];
+    const Projections projections(shape[0], rows, columns);
+    fill(queue, type, first_element, count, out, [&](auto zero, std::int64_t element) {
+        return grey<decltype(zero)>(projections.shadow(
+            element / columns / rows, element / columns % rows, element % columns));
     });
 }
 

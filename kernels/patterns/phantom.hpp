@@ -51,4 +51,32 @@ void fill_scan(CpuQueue& queue, ElementType type, std::span<const std::int64_t> 
                std::uint64_t seed, double counts, std::int64_t first_element, std::int64_t count,
                std::byte* out);
 
+/// The beam and the camera of fill_phase_scan(), and the head's material.
+struct PhaseScanBeam {
+    double energy = 30;      ///< keV
+    double distance = 0.04;  ///< metres from the head to the camera
+    double pixel_size = 5;   ///< micrometres
+    double delta_beta = 200; ///< δ / β of the refractive index 1 − δ + iβ
+
+    /// What a phase retrieval by these numbers divides by is 1 + strength · ω², with ω in radians a
+    /// pixel: δ/β · λ · distance / (4π · pixel_size²).
+    double strength() const;
+};
+inline constexpr PhaseScanBeam phase_scan_beam;
+
+/// The same as fill_scan() in the coherent beam of phase_scan_beam. Between the head and the camera
+/// it becomes fringes along edges: instead of exp(−shadow) a pixel gets
+///   max(0, t − strength · (t above + t below + t left + t right − 4 t)), t = exp(−shadow),
+/// with t at the middles of the pixel and its four neighbours: the transport of intensity of one
+/// material. And one column in 25 is a stripe: it has 0.9 … 1.1 of the light in projections alone.
+void fill_phase_scan(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+                     std::uint64_t seed, double counts, std::int64_t first_element,
+                     std::int64_t count, std::byte* out);
+
+/// The shadows that both scans have in their projections: the density along the line through each
+/// pixel's middle. Three axes: projections over half a turn, rows and columns. Integers are the
+/// value times their type's most, rounded, the most at most.
+void fill_shadows(CpuQueue& queue, ElementType type, std::span<const std::int64_t> shape,
+                  std::int64_t first_element, std::int64_t count, std::byte* out);
+
 } // namespace runner

@@ -144,6 +144,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         prepared.input.storage = "contiguous";
         prepared.layout.info = prepared.input;
         prepared.layout.roles = generated_roles(*file.input.generate);
+        prepared.layout.setup = generated_setup(*file.input.generate, file.input.dataset);
         widen(file, prepared.input.array);
     } else {
         prepared.layout = input_layout(file.input, files);

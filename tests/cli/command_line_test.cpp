@@ -231,7 +231,7 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         {{"generate", "noisy", "a.h5", "--shape", "1", "--dtype", "uint8"},
          wrong("generate",
                "PATTERN is one of noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
-               "sand-noise, phantom, xray, tomo-scan, "
+               "sand-noise, phantom, xray, tomo-scan, phase-scan, shadows, "
                "not \"noisy\"",
                "Did you mean noise?")},
         {{"generate", "noise", "a.h5"}, wrong("generate", "--shape is required")},

@@ -20,7 +20,7 @@ from harness import attempt, programs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Pages whose commands run in order, in one folder; and their commands that end with another code.
 TUTORIALS = {"docs/first-run.md": {"runner compare": 7}, "docs/scan.md": {"runner compare": 7},
-             "docs/many-files.md": {}}
+             "docs/many-files.md": {}, "docs/tomography.md": {"runner compare": 7}}
 BASE = {"kind": 'kind = "convolve"\n', "input": '[input]\nfile = "in.h5"\ndataset = "/x"\n',
         "output": '[output]\nfile = "out.h5"\n',
         "convolve": "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"}
@@ -191,6 +191,7 @@ def test_job_files_are_taken():
 
 
 def tutorial(name, codes):
+    """Runs the commands of a page; they with what they print."""
     toml = [body for language, body, _ in blocks(name) if language == "toml"]
     names = re.findall(r"Save this as `([\w.-]+)`", (ROOT / name).read_text("utf-8"))
     assert len(names) == len(toml), name
@@ -201,7 +202,7 @@ def tutorial(name, codes):
     (bin_folder / "runner").symlink_to(programs.runner)
     environment = os.environ | {"PATH": f"{bin_folder}:{os.environ['PATH']}",
                                 "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-    count = 0
+    told = []
     for language, body, line in blocks(name):
         if language != "sh":
             continue
@@ -210,8 +211,9 @@ def tutorial(name, codes):
                                   env=environment, executable="/bin/bash")
             expected = next((code for start, code in codes.items() if command.startswith(start)), 0)
             assert done.returncode == expected, f"{name}:{line}: {command}: {done.returncode}\n{done.stderr}"
-            count += 1
-    assert count >= 6, name
+            told.append((command, done.stdout))
+    assert len(told) >= 6, name
+    return told
 
 
 def test_first_run():
@@ -222,6 +224,19 @@ def test_first_run():
 def test_scan():
     tutorial("docs/scan.md", TUTORIALS["docs/scan.md"])
     assert pathlib.Path("out/scan.png").stat().st_size > 1000
+
+
+def test_tomography():
+    """With the job file of the repository; and what its table says."""
+    pathlib.Path("jobs").symlink_to(ROOT / "jobs")
+    told = tutorial("docs/tomography.md", TUTORIALS["docs/tomography.md"])
+    assert pathlib.Path("out/tomography-rings.png").stat().st_size > 1000
+    rows = re.findall(r"^\| .* \| ([\d.]+) dB \| ([\d.]+) \|$", (ROOT / "docs/tomography.md").read_text(), re.M)
+    said = [text for command, text in told if command.startswith("runner compare")]
+    assert len(rows) == len(said) == 4, rows
+    for (psnr, ssim), text in zip(rows, said):
+        found = {name: float(value) for name, value in re.findall(r"^(PSNR|SSIM)  ([\d.]+)", text, re.M)}
+        assert abs(found["PSNR"] - float(psnr)) < 0.06 and abs(found["SSIM"] - float(ssim)) < 0.0006, text
 
 
 def test_many_files():

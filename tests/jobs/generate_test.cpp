@@ -78,7 +78,7 @@ TEST(Generate, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(pattern->code(), ExitCode::usage);
     EXPECT_EQ(pattern->text().try_this, "Known are noise, index, gradient, sample-1, sample-2, "
                                         "sample-3, sample-4, sand-noise, phantom, xray, "
-                                        "tomo-scan");
+                                        "tomo-scan, phase-scan, shadows");
     for (const auto& shape :
          {std::vector<std::int64_t>{}, {3, 0}, {-1}, {std::int64_t{1} << 62, 8}}) {
         const auto error =
