@@ -19,7 +19,7 @@
 namespace runner {
 
 /// How images become one.
-enum class Reduce { mean, median, none };
+enum class Reduce { mean, median, trimmed, none };
 
 /// How a field follows a scan: one image for all frames, or for each frame what is between the
 /// images of the groups of frames before and after it.

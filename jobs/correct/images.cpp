@@ -267,7 +267,7 @@ Images open_images(const FieldSource& asked, const FieldRole& role, const JobInp
                      "its shape is " + shape_text(array.shape) + ", which is " +
                          std::to_string(images.count) + " images of " + shape_text(frame),
                      images.count == 0 ? "Name a dataset with images"
-                                       : "Write reduce = \"mean\" or \"median\""});
+                                       : "Write reduce = \"mean\", \"median\" or \"trimmed\""});
     }
     check_sizes(images, where, array);
     return images;

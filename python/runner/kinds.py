@@ -96,15 +96,15 @@ def correct(x: Any, dark: Any, flat: Any, *, dead: float | Literal["invalid"] | 
     x : array
         Array of at least two axes; leading axes count frames.
     dark : Any
-        The dark field; ``reduce`` is ``mean``, ``median`` or ``none``; without ``file`` the images
-        are in the input's file; of a scan, ``frames`` counts among those of the field, and
-        ``between`` is ``none`` or ``interpolate``. A number, an image, or images and how they
-        become one.
+        The dark field; ``reduce`` is ``mean``, ``median``, ``trimmed`` or ``none``; without
+        ``file`` the images are in the input's file; of a scan, ``frames`` counts among those of the
+        field, and ``between`` is ``none`` or ``interpolate``. A number, an image, or images and how
+        they become one.
     flat : Any
-        The flat field; ``reduce`` is ``mean``, ``median`` or ``none``; without ``file`` the images
-        are in the input's file; of a scan, ``frames`` counts among those of the field, and
-        ``between`` is ``none`` or ``interpolate``. A number, an image, or images and how they
-        become one.
+        The flat field; ``reduce`` is ``mean``, ``median``, ``trimmed`` or ``none``; without
+        ``file`` the images are in the input's file; of a scan, ``frames`` counts among those of the
+        field, and ``between`` is ``none`` or ``interpolate``. A number, an image, or images and how
+        they become one.
     dead : float | Literal["invalid"], default ``0.0``
         The value where the flat field is not above the dark field. ``"invalid"`` makes these
         elements invalid: NaN.

@@ -168,7 +168,7 @@ def test_planned_memory(runs, random):
     _, bare = memory_of(json.loads(pathlib.Path("report.json").read_text()))
     limit = 12 << 20
     for name, reduce, ranks in [("flats", "mean", 1), ("flats", "median", 1), ("packed", "mean", 1),
-                                ("packed", "median", 2), ("flats", "median", 3)]:
+                                ("packed", "median", 2), ("flats", "median", 3), ("flats", "trimmed", 1)]:
         keys = (f'flat = {{ dataset = "/{name}", reduce = "{reduce}" }}\n'
                 'dark = { dataset = "/darks", reduce = "median" }\n')
         expected, dead, _ = corrected(frames, reduced(darks, "median"), reduced(flats, reduce))

@@ -190,6 +190,9 @@ def reduced(images, reduce):
     images = images.reshape((-1, *images.shape[-2:])).astype(np.float64)
     if reduce == "median":
         return np.median(images, axis=0).astype(np.float32)
+    if reduce == "trimmed":
+        away = len(images) // 4
+        images = np.sort(images, axis=0)[away:len(images) - away]
     total = np.zeros(images.shape[1:])
     for image in images:
         total += image

@@ -86,8 +86,10 @@ TEST(CorrectJob, ComplainsOfEveryWrongKey) {
                      "\"/darks\", reduce = \"mean\" }, got a string",
                      "correct.clip: expected [low, high], got [2.0, 1.0]",
                      "correct.floor: must be above 0 in float32, got 0.0"}));
-    EXPECT_EQ(complaints({{"flat", table({{"file", text("f.h5")}, {"reduce", text("sum")}})}}),
-              (Texts{"correct.flat.reduce: unknown value \"sum\"; possible: mean, median, none"}));
+    EXPECT_EQ(
+        complaints({{"flat", table({{"file", text("f.h5")}, {"reduce", text("sum")}})}}),
+        (Texts{
+            "correct.flat.reduce: unknown value \"sum\"; possible: mean, median, trimmed, none"}));
 }
 
 TEST(CorrectJob, TakesMeansAndMediansOfImages) {
