@@ -5,10 +5,10 @@
 #include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "io/files/hash.hpp"
+#include "jobs/correct/correct_keys.hpp"
 #include "jobs/correct/dead_values.hpp"
 #include "jobs/counted_rows.hpp"
 #include "jobs/input_errors.hpp"
-#include "jobs/toml_text.hpp"
 #include "kernels/elements/invalid.hpp"
 
 #include <algorithm>
@@ -21,19 +21,6 @@
 
 namespace runner {
 namespace {
-
-constexpr FieldRole dark_role = {"dark", "dark field", FrameRole::dark};
-constexpr FieldRole flat_role = {"flat", "flat field", FrameRole::flat};
-
-/// [correct].
-struct CorrectKeys {
-    FieldChoice dark;
-    FieldChoice flat;
-    double dead = 0;
-    std::optional<std::array<double, 2>> clip;
-    bool negative_log = false;
-    double floor = 1e-6;
-};
 
 void check_input(const JobInput& input, std::size_t axes) {
     const std::vector<std::int64_t>& shape = input.array.shape;
@@ -59,76 +46,16 @@ Correct made_correct(const CorrectKeys& keys, ElementType type) {
     return correct;
 }
 
-/// Above 0 once it is a float32.
-Form<double> floor_form() {
-    Form<double> form = number_form();
-    form.range = "above 0 in float32";
-    form.read = [](TableReader& table, const std::string& key) {
-        std::optional<double> value = table.number(key);
-        if (value &&
-            (!(static_cast<float>(*value) > 0) || std::isinf(static_cast<float>(*value)))) {
-            table.complain(key, "must be above 0 in float32, got " + toml_text(*value));
-            value.reset();
-        }
-        return value;
-    };
-    return form;
-}
-
-/// A number, or NaN for "invalid".
-Form<double> dead_form() {
-    Form<double> form = number_form();
-    form.type = "number or `\"invalid\"`";
-    form.annotation = "float | Literal[\"invalid\"]";
-    form.read = [number = form.read](TableReader& table,
-                                     const std::string& key) -> std::optional<double> {
-        const auto* text = std::get_if<std::string>(&table.value(key)->data);
-        return text != nullptr && *text == "invalid" ? std::numeric_limits<double>::quiet_NaN()
-                                                     : number(table, key);
-    };
-    form.text = [number = form.text](const double& value) {
-        return std::isnan(value) ? "\"invalid\"" : number(value);
-    };
-    return form;
-}
-
-Form<std::array<double, 2>> clip_form() {
-    using Ends = std::array<double, 2>;
-    return {"two numbers", "`[low, high]`", "Sequence[float]",
-            [](TableReader& table, const std::string& key) -> std::optional<Ends> {
-                const std::optional<std::vector<double>> ends = table.numbers(key);
-                if (ends && (ends->size() != 2 || !((*ends)[0] <= (*ends)[1]))) {
-                    table.complain(key, "expected [low, high], got " +
-                                            toml_text(std::span<const double>(*ends)));
-                    return std::nullopt;
-                }
-                return ends ? std::optional(Ends{(*ends)[0], (*ends)[1]}) : std::nullopt;
-            },
-            [](const Ends& ends) { return toml_text(std::span<const double>(ends)); }};
-}
-
-const KeyList<CorrectKeys>& correct_list() {
-    using Keys = CorrectKeys;
-    static const KeyList<Keys> list({
-        field_key<Keys>(dark_role, &Keys::dark)
-            .sample("{ dataset = \"/entry/darks\", reduce = \"mean\" }"),
-        field_key<Keys>(flat_role, &Keys::flat)
-            .sample("{ dataset = \"/entry/flats\", reduce = \"median\" }"),
-        key<Keys>("dead", &Keys::dead, dead_form(),
-                  "the value where the flat field is not above the dark field")
-            .detail("`\"invalid\"` makes these elements invalid: NaN")
-            .sample("0", KeyText::Shown::commented),
-        key<Keys>("clip", &Keys::clip, clip_form(), "the range of the values")
-            .sample("[0.0, 1.2]", KeyText::Shown::commented),
-        key<Keys>("negative_log", &Keys::negative_log, boolean_form(),
-                  "whether the result is the negative logarithm of the values")
-            .sample("true", KeyText::Shown::commented),
-        key<Keys>("floor", &Keys::floor, floor_form(),
-                  "smaller values are raised to this before the logarithm")
-            .only_where([](const Keys& keys) { return keys.negative_log; })
-            .sample("1e-6", KeyText::Shown::commented),
-    });
-    return list;
+/// The air is of frames without colour, which have one field. @throws Error (usage).
+void check_air(const Field& dark, const Field& flat, int channels) {
+    const bool by_frame = !dark.places.empty() || !flat.places.empty();
+    if (by_frame || channels > 1) {
+        throw Error(ExitCode::usage,
+                    {"correct cannot take the air of each frame", "correct.air",
+                     by_frame ? "the fields are interpolated between groups of frames"
+                              : "the frames are colour",
+                     by_frame ? "Leave air or between out" : "Leave it out"});
+    }
 }
 
 class CorrectParameters : public ListedParameters<CorrectKeys> {
@@ -167,7 +94,11 @@ class CorrectParameters : public ListedParameters<CorrectKeys> {
         correct.rows = checked_product(std::span(frame).first(axes - 1));
         Field dark = make_field(keys().dark, dark_role, input, frame);
         Field flat = make_field(keys().flat, flat_role, input, frame);
-        return std::make_unique<CorrectJob>(correct, std::move(dark), std::move(flat), input);
+        if (keys().air) {
+            check_air(dark, flat, channels);
+        }
+        return std::make_unique<CorrectJob>(correct, std::move(dark), std::move(flat), input,
+                                            keys().air);
     }
 };
 
@@ -240,7 +171,8 @@ template <class Take> void CorrectJob::for_frames(const RowBlock& rows, const Ta
     }
 }
 
-CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat, const JobInput& input)
+CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat, const JobInput& input,
+                       const std::optional<Air>& air)
     : correct_(correct), dark_(std::make_shared<const Field>(std::move(dark))),
       flat_(std::make_shared<const Field>(std::move(flat))), channels_(input.channels.value_or(1)),
       by_frame_(!dark_->places.empty() || !flat_->places.empty()), in_invalid_(input.invalid) {
@@ -252,10 +184,15 @@ CorrectJob::CorrectJob(const Correct& correct, Field dark, Field flat, const Job
     shape_.in_row_bytes = correct_.columns * size_of(correct_.in_type);
     shape_.out_row_bytes = correct_.columns * size_of(ElementType::float32);
     shape_.output = {ElementType::float32, shape};
+    if (air) {
+        air_.emplace(correct_, *air, dark_, flat_, in_invalid_);
+        shape_.made.layer = correct_.rows;
+        shape_.made.each = correct_.rows;
+    }
 }
 
 std::string CorrectJob::computation() const {
-    std::string text = "correct 1";
+    std::string text = air_ ? "correct 1, air 1" : "correct 1";
     for (const Field* field : {dark_.get(), flat_.get()}) {
         if (field->image) {
             const auto bytes = std::as_bytes(std::span(field->image->values()));
@@ -300,11 +237,22 @@ std::vector<std::shared_ptr<const SideImage>> CorrectJob::side_images() const {
     return images;
 }
 
+std::int64_t CorrectJob::scratch_bytes(Backend /*backend*/, const RowBlock& block) const {
+    const std::int64_t rows = std::max(block.in_rows, block.out_rows);
+    return air_ ? air_->scratch_bytes(block.frames * ceil_divide(rows, correct_.rows)) : 0;
+}
+
 std::int64_t CorrectJob::kept_bytes(Backend backend) const {
+    if (air_) {
+        return line + air_->kept_bytes();
+    }
     return line + (backend == Backend::cpu ? 0 : field_bytes(*dark_) + field_bytes(*flat_));
 }
 
 void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
+    if (air_) {
+        air_->prepare(queue, kept + line);
+    }
     std::visit(
         [&](auto& backend) {
             using Q = std::decay_t<decltype(backend)>;
@@ -314,6 +262,9 @@ void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
                 return;
             }
             upload(backend, kept, zeros.data(), line);
+            if (air_) {
+                return;
+            }
             std::byte* to = kept + line;
             for (const Field* field : {dark_.get(), flat_.get()}) {
                 if (field->image) {
@@ -356,14 +307,21 @@ void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
         const std::int64_t skipped = block.out_first - block.in_first; // rows of the input
         const std::byte* const from = in + (rows.first + skipped) * shape_.in_row_bytes;
         std::byte* const to = out + rows.first * shape_.out_row_bytes;
+        if (air_) {
+            air_->run(queue, made.frames * made.out_rows / correct_.rows, from, to,
+                      memory.kept + line, memory.scratch, kept.raised(rows.are_counted));
+        }
         std::visit(
             [&](auto& backend) {
-                for_frames(made, [&](const RowBlock& part, std::int64_t frame, std::int64_t row) {
-                    runner::correct(backend, correct_, part, from_frame(dark, frame),
-                                    from_frame(flat, frame), from + row * shape_.in_row_bytes,
-                                    reinterpret_cast<float*>(to + row * shape_.out_row_bytes),
-                                    kept.raised(rows.are_counted));
-                });
+                if (!air_) {
+                    for_frames(made, [&](const RowBlock& part, std::int64_t frame,
+                                         std::int64_t row) {
+                        runner::correct(backend, correct_, part, from_frame(dark, frame),
+                                        from_frame(flat, frame), from + row * shape_.in_row_bytes,
+                                        reinterpret_cast<float*>(to + row * shape_.out_row_bytes),
+                                        kept.raised(rows.are_counted));
+                    });
+                }
                 if (in_invalid_) {
                     mark_invalid(backend,
                                  {correct_.in_type, *in_invalid_, ElementType::float32, *invalid()},

@@ -88,7 +88,8 @@ def convolve(x: Any, row_taps: Any | None = None, column_taps: Any | None = None
 
 def correct(x: Any, dark: Any, flat: Any, *, dead: float | Literal["invalid"] | None = None,
             clip: Sequence[float] | None = None, negative_log: bool | None = None,
-            floor: float | None = None, **options: Unpack[Options]) -> Any:
+            floor: float | None = None, air: Mapping[str, Any] | None = None,
+            **options: Unpack[Options]) -> Any:
     """Frames corrected for dark and flat field.
 
     Parameters
@@ -114,6 +115,9 @@ def correct(x: Any, dark: Any, flat: Any, *, dead: float | Literal["invalid"] | 
         Whether the result is the negative logarithm of the values.
     floor : float, default ``1e-06``
         Smaller values are raised to this before the logarithm; above 0 in float32.
+    air : Mapping[str, Any], default none
+        Where the beam meets nothing: its mean brings the flat field to each frame; half-open ranges
+        of the frame, as ``{ columns = [0, 20] }``; without ``rows`` all of them.
     **options
         What every function takes: see the package.
 
@@ -127,7 +131,7 @@ def correct(x: Any, dark: Any, flat: Any, *, dead: float | Literal["invalid"] | 
            [0.25, 1.  ]], dtype=float32)
     """
     keys = {"dark": dark, "flat": flat, "dead": dead, "clip": clip, "negative_log": negative_log,
-            "floor": floor}
+            "floor": floor, "air": air}
     return _arrays.run("correct", x, keys, **options)[0]
 
 
