@@ -102,10 +102,10 @@ class SetupReader {
     /// The first number that is there; others there must be equal.
     ScanNumber first_of(const std::vector<std::string>& paths,
                         std::optional<double> (*in_unit)(std::string_view),
-                        const char* what) const {
+                        const char* quantity) const {
         ScanNumber first;
         for (const std::string& path : paths) {
-            const ScanNumber other = checked(path, in_unit, what);
+            const ScanNumber other = checked(path, in_unit, quantity);
             if (first.path.empty()) {
                 first = other;
             } else if (first.usable() && other.usable() &&
@@ -119,7 +119,7 @@ class SetupReader {
     }
 
     ScanNumber checked(const std::string& path, std::optional<double> (*in_unit)(std::string_view),
-                       const char* what) const {
+                       const char* quantity) const {
         ScanNumber number = number_at(path);
         if (!number.usable()) {
             return number;
@@ -129,8 +129,8 @@ class SetupReader {
         } else if (number.unit.empty()) {
             number.fault = path + " has no units";
         } else if (!in_unit(number.unit)) {
-            number.fault =
-                fmt::format("{} has the units {}, which are none of {}", path, number.unit, what);
+            number.fault = fmt::format("{} has the units {}, which are none of {}", path,
+                                       number.unit, quantity);
         }
         return number;
     }
