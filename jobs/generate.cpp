@@ -114,6 +114,7 @@ void check_cells(const std::string& file, Pattern pattern, const GenerateRequest
 std::vector<double> scan_angles(const std::vector<std::int32_t>& keys) {
     const auto projections = static_cast<double>(std::count(keys.begin(), keys.end(), 0));
     std::vector<double> angles;
+    angles.reserve(keys.size());
     double next = 0;
     for (const std::int32_t key : keys) {
         angles.push_back(key == 0 ? 180 * next++ / projections : 0);

@@ -81,7 +81,7 @@ class SetupReader {
         take_detector(detector, "distance", "");
         const double metres = metres_in(source.unit).value_or(0) * std::abs(source.value);
         const double behind = metres_in(detector.unit).value_or(0) * detector.value;
-        return detector.usable() && source.usable() && behind > most_spread * metres
+        return detector.usable() && source.usable() && metres > 0 && behind > most_spread * metres
                    ? fmt::format("{} is {}, so the beam is not parallel", source.path,
                                  source.text())
                    : "";

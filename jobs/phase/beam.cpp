@@ -42,7 +42,7 @@ Said of_scan(const ScanNumber& number, std::optional<double> (*in_unit)(std::str
 Said pixels_of_scan(const ScanSetup& setup) {
     const ScanNumber& x_number = setup.x_pixel_size;
     const ScanNumber& y_number = setup.y_pixel_size;
-    const Said x = of_scan(x_number, metres_in, um_in_metre, "size of a pixel");
+    Said x = of_scan(x_number, metres_in, um_in_metre, "size of a pixel");
     const Said y = of_scan(y_number, metres_in, um_in_metre, "height of a pixel");
     if (!x.value || !y.value) {
         return {std::nullopt, x.value ? y.text : x.text};

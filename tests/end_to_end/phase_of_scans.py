@@ -50,7 +50,8 @@ CORRECT = 'kind = "correct"'
 @pytest.mark.parametrize("numbers", [
     FILE,
     {"beam/incident_energy": (np.float32(25000), "eV"), "instrument/detector/distance": (np.int32(500), "mm"),
-     "instrument/detector/x_pixel_size": (2e-6, "m"), "instrument/detector/y_pixel_size": ([2e-6], "metre")},
+     "instrument/detector/x_pixel_size": (2e-6, "m"), "instrument/detector/y_pixel_size": ([2e-6], "metre"),
+     "instrument/source/distance": (0.0, "m")},  # which says nothing
     {**FILE, "instrument/monochromator/energy": (25e3, "eV"), "sample/propagation_distance": (0.5, "m"),
      "instrument/detector/distance": (9.0, "m"), "sample/x_pixel_size": (2000.0, "nm"),
      "sample/y_pixel_size": (2000.0, "nm"), "instrument/detector/x_pixel_size": (20.0, "um"),
