@@ -164,3 +164,19 @@ def test_spacings_are_sizes_of_pixels():
     job(CORRECT, PHASE, more='spacing = { y = 3.0, x = 3.0, unit = "um" }\naxes = "tyx"\n')
     bad(2, ["phase.pixel_size", "x_pixel_size is 2 um, and the input's rows and columns are 3.0 um apart"], "job.toml",
         "--quiet")
+
+
+def test_each_dataset_of_a_batch_has_its_own_beam():
+    """Which is in the job's identity."""
+    values = transmissions(generator("batch"), (2, 9, 11))
+    for name, energy in (("a", 25.0), ("b", 30.0)):
+        scan(values, {**FILE, "instrument/beam/incident_energy": (energy, "keV")}, f"{name}.h5")
+    pathlib.Path("job.toml").write_text(f'[batch]\ninputs = ["a.h5", "b.h5"]\noutput = "{{stem}}_phase.h5"\n[input]\n'
+                                        f'dataset = "{DETECTOR}data"\n[[step]]\n{CORRECT}\n[[step]]\n{PHASE}\n')
+    call("batch", "job.toml")
+    for name, energy in (("a", 25.0), ("b", 30.0)):
+        right = retrieved(values, {**KEYS, "energy": energy})
+        found = read(f"{name}_phase.h5", "entry/instrument/detector/data")
+        assert np.abs(found - right).max() <= TOLERANCE * np.abs(right).max(), name
+    with h5py.File("a_phase.h5") as file:
+        assert "step_2.energy = 25.0\n" in file.attrs["identity"]
