@@ -51,7 +51,7 @@ TEST(Patterns, HaveNames) {
     EXPECT_FALSE(pattern_named("nois"));
     EXPECT_EQ(pattern_names(), "noise, index, gradient, sample-1, sample-2, sample-3, sample-4, "
                                "sand-noise, phantom, xray, "
-                               "tomo-scan");
+                               "tomo-scan, phase-scan, shadows");
 }
 
 TEST(Patterns, SamplesHaveAShapeOfTheirOwn) {
