@@ -17,6 +17,7 @@ constexpr const char* shuffle = "--shuffle";
 constexpr const char* levels = "--levels";
 constexpr const char* level_factors = "--level-factors";
 constexpr const char* downsample = "--downsample";
+constexpr const char* pyramid = "--pyramid";
 
 Compression parse_compression(const VerbParser& parser, const std::string& given,
                               const WrittenFormat* format) {
@@ -56,6 +57,8 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
         "tall)");
     parser.add_option(downsample, downsample_, "NAME",
                       "mean (default), median, max, nearest or mode: what a level has of a block");
+    parser.add_flag(pyramid, pyramid_,
+                    "coarser levels of an OME-TIFF, until y and x have at most 256 pixels");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
@@ -96,6 +99,9 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     if (parser_.is_given(downsample)) {
         choice.downsample = static_cast<Downsample>(parser_.index_of(
             downsample, downsample_, {downsample_names.begin(), downsample_names.end()}));
+    }
+    if (pyramid_) {
+        choice.pyramid = true;
     }
     for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
         std::string key = fault.key;

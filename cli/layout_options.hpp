@@ -33,6 +33,7 @@ class LayoutOptions {
     std::string levels_;
     std::string level_factors_;
     std::string downsample_;
+    bool pyramid_ = false;
 };
 
 } // namespace runner

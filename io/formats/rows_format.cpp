@@ -119,7 +119,11 @@ template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
                  &packed_tiff<flavour>);
 }
 constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
-constexpr WrittenFormat written_ome = tiff_of<TiffFlavour::ome>();
+constexpr WrittenFormat written_ome = [] {
+    WrittenFormat ome = tiff_of<TiffFlavour::ome>();
+    ome.levels = tiff_levels;
+    return ome;
+}();
 
 constexpr PackedFormat packed_png{
     [](Compression compression) { return compression == Compression::deflate; }, png_chunk,
@@ -151,7 +155,6 @@ constexpr FolderOfChunks zarr_folder{
     [](const std::string& /*file*/, const std::string& name) { return is_zarr_name(name); },
     files_in,
     nullptr,
-    flavour == ZarrFlavour::ome ? ome_levels : nullptr,
     zarr_level_elements};
 
 template <ZarrFlavour flavour>
@@ -169,7 +172,9 @@ template <ZarrFlavour flavour> constexpr WrittenFormat zarr_of() {
             0,
             &packed_zarr<flavour>,
             nullptr,
-            nullptr};
+            nullptr,
+            Compression::none,
+            flavour == ZarrFlavour::ome ? ome_levels : nullptr};
 }
 constexpr WrittenFormat written_zarr = zarr_of<ZarrFlavour::array>();
 constexpr WrittenFormat written_ome_zarr = zarr_of<ZarrFlavour::ome>();

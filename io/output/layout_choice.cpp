@@ -52,7 +52,11 @@ std::string compressions_of(const WrittenFormat* format) {
 void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
                       const WrittenFormat* format, std::vector<LayoutFault>& faults) {
     const auto check = [&](const char* key, bool is_given) {
-        if (is_given && !has_levels(format)) {
+        const bool in_file = has_levels_in_file(format);
+        if (is_given && in_file) {
+            faults.push_back({key, "is for outputs that end in .ome.zarr; of an OME-TIFF write " +
+                                       prefix + "pyramid"});
+        } else if (is_given && !has_levels(format)) {
             faults.push_back({key, "is for outputs that end in .ome.zarr; leave it out"});
         } else if (is_given && choice.levels == 1 && key != std::string("levels")) {
             faults.push_back({key, "needs coarser levels, and " + prefix +
@@ -61,7 +65,17 @@ void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
     };
     check("levels", choice.levels.has_value());
     check("level_factors", choice.level_factors.has_value());
-    check("downsample", choice.downsample.has_value());
+    if (!has_levels_in_file(format)) {
+        check("downsample", choice.downsample.has_value());
+    } else if (choice.downsample && !choice.pyramid.value_or(false)) {
+        faults.push_back({"downsample", "needs " + prefix + "pyramid as well"});
+    }
+    if (choice.pyramid && !has_levels_in_file(format)) {
+        faults.push_back(
+            {"pyramid",
+             "is for outputs of one file that end in .ome.tif; leave it out" +
+                 std::string(has_levels(format) ? ", or write " + prefix + "levels" : "")});
+    }
     if (!choice.level_factors || !has_levels(format)) {
         return;
     }
@@ -91,7 +105,9 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
         compression.value_or(format == nullptr ? Compression::none : format->usual);
     layout.level = static_cast<int>(level.value_or(layout.level));
     layout.shuffle = shuffle;
-    layout.pyramid.levels = levels.value_or(has_levels(format) ? 0 : 1);
+    const bool has_pyramid =
+        has_levels_in_file(format) ? pyramid.value_or(false) : has_levels(format);
+    layout.pyramid.levels = levels.value_or(has_pyramid ? 0 : 1);
     layout.pyramid.factors = level_factors.value_or(layout.pyramid.factors);
     layout.pyramid.downsample = downsample.value_or(layout.pyramid.downsample);
     return layout;

@@ -23,6 +23,7 @@ struct LayoutChoice {
     std::optional<std::int64_t> levels; ///< of an image; 0: "auto"
     std::optional<std::vector<std::int64_t>> level_factors;
     std::optional<Downsample> downsample;
+    std::optional<bool> pyramid; ///< coarser levels in the image's own file
 
     /// The layout of a file of this format, with defaults for what is not given.
     OutputLayout layout(const WrittenFormat* format) const;
@@ -35,9 +36,8 @@ struct LayoutFault {
 };
 
 /// Keys that do not go together, or not with a file of this format, in the order chunk,
-/// shard, compression, level, shuffle, levels, level_factors, downsample. `prefix` precedes a key
-/// where users write it: "output." or
-/// "--". `format`: as OutputLayout::format.
+/// shard, compression, level, shuffle, levels, level_factors, downsample, pyramid. `prefix`
+/// precedes a key where users write it: "output." or "--". `format`: as OutputLayout::format.
 std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
                                        const WrittenFormat* format);
 

@@ -183,13 +183,16 @@ bool is_packed(const OutputLayout& layout) {
 
 std::vector<CoarserLevel> coarser_levels(const OutputDataset& output) {
     return output.layout.pyramid.levels != 1 && has_levels(output.layout.format)
-               ? folder_of(output.layout)->levels(output)
+               ? output.layout.format->levels(output)
                : std::vector<CoarserLevel>();
 }
 
 bool has_levels(const WrittenFormat* format) {
-    return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr &&
-           format->packed->folder->levels != nullptr;
+    return format != nullptr && format->levels != nullptr;
+}
+
+bool has_levels_in_file(const WrittenFormat* format) {
+    return has_levels(format) && (format->packed == nullptr || format->packed->folder == nullptr);
 }
 
 bool is_in_slices(const OutputLayout& layout) {

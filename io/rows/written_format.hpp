@@ -34,7 +34,7 @@ struct FileOfChunks {
 
 /// A coarser level of an image.
 struct CoarserLevel {
-    OutputDataset dataset; ///< an output of its own, in the folder of the image's
+    OutputDataset dataset; ///< as an output of its own, in the folder or the file of the image's
     /// Elements of the image in a block, along its last three axes; along those before it is one.
     std::array<std::int64_t, 3> factors = {1, 1, 1};
 };
@@ -64,11 +64,6 @@ struct FolderOfChunks {
 
     /// Not null: each file is an output of its own, whose chunks those of FileOfChunks are.
     OutputDataset (*slice)(const OutputDataset& output, std::int64_t index) = nullptr;
-
-    /// Not null: the folder may hold coarser levels of the image too, of which each has files as
-    /// files(), file() and tail() say of its dataset. What they are follows from the output's
-    /// array, layout and axes. @throws Error (usage) where they cannot be made.
-    std::vector<CoarserLevel> (*levels)(const OutputDataset& output) = nullptr;
 
     /// The file that holds the elements of a level, in C order, while levels are made.
     std::string (*level_elements)(const OutputDataset& level) = nullptr;
@@ -137,6 +132,13 @@ struct WrittenFormat {
     /// What elements are packed by where nothing else is asked for. Files of a format that has one
     /// here are always packed.
     Compression usual = Compression::none;
+
+    /// Not null: outputs may have coarser levels. What they are follows from the output's array,
+    /// layout and axes. In a folder each has files as files(), file() and tail() say of its
+    /// dataset. In one file the elements of the levels follow those of the image, level by level;
+    /// packed, so do their chunks, and structure() and sizes() of PackedFormat are of all of them.
+    /// @throws Error (usage) where they cannot be made.
+    std::vector<CoarserLevel> (*levels)(const OutputDataset& output) = nullptr;
 };
 
 /// How the output is several files; null where it is one.
@@ -147,6 +149,9 @@ std::vector<CoarserLevel> coarser_levels(const OutputDataset& output);
 
 /// Whether outputs of a format may have coarser levels.
 bool has_levels(const WrittenFormat* format);
+
+/// Whether these are in the file of the image, and not in a folder.
+bool has_levels_in_file(const WrittenFormat* format);
 
 /// Whether it is a set of slices.
 bool is_in_slices(const OutputLayout& layout);
@@ -174,7 +179,8 @@ void restore_written(const OutputDataset& output);
 /// @throws Error (output).
 void finish_packed(const OutputDataset& output, std::span<const std::int64_t> sizes);
 
-/// Where each packed chunk is in a finished file, or in that of a slice. @throws Error (input).
+/// Where each packed chunk is in a finished file, or in that of a slice. Those of coarser levels
+/// follow those of the image. @throws Error (input).
 struct PackedPlace {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;

@@ -41,6 +41,10 @@ void make_packed_tiff_structure(const OutputDataset& output, TiffFlavour flavour
                                 std::span<const std::int64_t> sizes, const StructurePiece& piece);
 std::vector<std::int64_t> packed_strip_sizes(const OutputDataset& output);
 
+/// WrittenFormat::levels of a pyramid: y and x are halved until neither is above 256 elements. Each
+/// page has its levels in SubIFDs. @throws Error (usage) as tiff_image().
+std::vector<CoarserLevel> tiff_levels(const OutputDataset& output);
+
 std::vector<std::string> left_out_of_tiff(const OutputDataset& output, TiffFlavour flavour);
 
 } // namespace runner

@@ -21,7 +21,11 @@ TiffDescription described(const TiffImage& image, const OutputDataset& output,
 
 TiffLayout layout_of(const TiffImage& image, const OutputDataset& output, TiffFlavour flavour,
                      TiffPacking packing = {}) {
-    return {image, described(image, output, flavour).tags, std::move(packing)};
+    std::vector<TiffImage> levels;
+    for (const CoarserLevel& level : coarser_levels(output)) {
+        levels.push_back(tiff_image(level.dataset));
+    }
+    return {image, described(image, output, flavour).tags, std::move(packing), levels};
 }
 
 void make_structure(const TiffLayout& layout, std::int64_t pages, const StructurePiece& piece) {
@@ -29,8 +33,8 @@ void make_structure(const TiffLayout& layout, std::int64_t pages, const Structur
     piece(0, layout.header().get());
     TiffBytes bytes = layout.common();
     std::int64_t at = layout.common_at();
-    for (std::int64_t page = 0; page < pages; ++page) {
-        layout.add_page(page, bytes);
+    for (std::int64_t item = 0; item < layout.levels() * pages; ++item) {
+        layout.add_page(item / pages, item % pages, bytes);
         if (bytes.size() >= buffer_bytes) {
             piece(at, bytes.get());
             at += bytes.size();

@@ -168,7 +168,9 @@ std::string level_lines(const OutputLayout& layout) {
     }
     const Pyramid& pyramid = layout.pyramid;
     std::string count =
-        line("levels", pyramid.levels == 0 ? "\"auto\"" : std::to_string(pyramid.levels));
+        has_levels_in_file(layout.format)
+            ? line("pyramid", truth(pyramid.levels != 1))
+            : line("levels", pyramid.levels == 0 ? "\"auto\"" : std::to_string(pyramid.levels));
     if (pyramid.levels == 1) {
         return count;
     }

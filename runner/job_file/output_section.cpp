@@ -56,6 +56,7 @@ void parse_levels(TableReader& table, LayoutChoice& choice) {
     if (downsample) {
         choice.downsample = static_cast<Downsample>(*downsample);
     }
+    choice.pyramid = table.boolean("pyramid");
 }
 
 OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
