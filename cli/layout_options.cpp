@@ -18,6 +18,7 @@ constexpr const char* levels = "--levels";
 constexpr const char* level_factors = "--level-factors";
 constexpr const char* downsample = "--downsample";
 constexpr const char* pyramid = "--pyramid";
+constexpr const char* tile = "--tile";
 
 Compression parse_compression(const VerbParser& parser, const std::string& given,
                               const WrittenFormat* format) {
@@ -59,6 +60,8 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
                       "mean (default), median, max, nearest or mode: what a level has of a block");
     parser.add_flag(pyramid, pyramid_,
                     "coarser levels of an OME-TIFF, until y and x have at most 256 pixels");
+    parser.add_option(tile, tile_, "Y,X",
+                      "extents of the tiles of a compressed TIFF, as 256,256 (default: strips)");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
@@ -102,6 +105,9 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     }
     if (pyramid_) {
         choice.pyramid = true;
+    }
+    if (parser_.is_given(tile)) {
+        choice.tile = parser_.extents(tile, tile_);
     }
     for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
         std::string key = fault.key;

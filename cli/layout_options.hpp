@@ -34,6 +34,7 @@ class LayoutOptions {
     std::string level_factors_;
     std::string downsample_;
     bool pyramid_ = false;
+    std::string tile_;
 };
 
 } // namespace runner

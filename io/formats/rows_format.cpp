@@ -104,10 +104,14 @@ constexpr WrittenFormat written_mrc =
 
 template <TiffFlavour flavour>
 constexpr PackedFormat packed_tiff{
-    is_tiff_compression, tiff_chunk,
+    is_tiff_compression,
+    tiff_chunk,
     [](const OutputDataset& output, std::span<const std::int64_t> sizes,
        const StructurePiece& piece) { make_packed_tiff_structure(output, flavour, sizes, piece); },
-    packed_strip_sizes};
+    packed_strip_sizes,
+    nullptr,
+    nullptr,
+    has_tiff_tiles};
 
 template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
     return dense([](const OutputDataset& output) { return place_tiff(output, flavour); },

@@ -63,7 +63,7 @@ DatasetLayout layout_of_chunks(const OutputDataset& output, const ChunkGrid& gri
     if (output.layout.compression != Compression::none) {
         layout.filters = layout_filters(output.layout, output.array);
     }
-    layout.edges = EdgeChunks::cut;
+    layout.edges = cuts_chunks(output.array, output.layout) ? EdgeChunks::cut : EdgeChunks::whole;
     return layout;
 }
 

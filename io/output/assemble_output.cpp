@@ -170,9 +170,9 @@ void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const Pack
 /// and those of coarser levels.
 void store_written(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
                    const AssemblyShare& share) {
-    const int threads = share.threads;
     File file(output.file, File::Mode::update);
     const Target target{output, grid, {}};
+    const int threads = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkMaker>> makers;
     makers.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) {

@@ -94,6 +94,31 @@ void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
     }
 }
 
+/// The faults of the key that says what tiles are.
+void add_tile_faults(const LayoutChoice& choice, const std::string& prefix,
+                     const WrittenFormat* format, std::vector<LayoutFault>& faults) {
+    if (!choice.tile) {
+        return;
+    }
+    constexpr std::int64_t step = 16; // TIFF's
+    constexpr std::int64_t most = 16384;
+    const std::vector<std::int64_t>& tile = *choice.tile;
+    if (format == nullptr || format->packed == nullptr || format->packed->pads == nullptr) {
+        faults.push_back(
+            {"tile", "is for outputs of one file that end in .tif or .ome.tif; leave it out"});
+    } else if (choice.compression.value_or(Compression::none) == Compression::none) {
+        faults.push_back({"tile", "needs " + prefix +
+                                      "compression as well, as \"deflate\": without it a TIFF is "
+                                      "in strips"});
+    } else if (tile.size() != 2 || !std::all_of(tile.begin(), tile.end(), [](std::int64_t extent) {
+                   return extent >= step && extent <= most && extent % step == 0;
+               })) {
+        faults.push_back({"tile", "is " + shape_text(tile) +
+                                      "; expected height and width, multiples of 16 up to 16384, "
+                                      "as [256, 256]"});
+    }
+}
+
 } // namespace
 
 OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
@@ -104,6 +129,7 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
     layout.compression =
         compression.value_or(format == nullptr ? Compression::none : format->usual);
     layout.level = static_cast<int>(level.value_or(layout.level));
+    layout.tile = tile.value_or(layout.tile);
     layout.shuffle = shuffle;
     const bool has_pyramid =
         has_levels_in_file(format) ? pyramid.value_or(false) : has_levels(format);
@@ -162,6 +188,7 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
         faults.push_back({"shuffle", name + " sorts the bits itself; leave it out"});
     }
     add_level_faults(choice, written, format, faults);
+    add_tile_faults(choice, written, format, faults);
     return faults;
 }
 

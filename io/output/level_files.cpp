@@ -100,8 +100,8 @@ class PackedBoxes {
 class LevelChunks final : public ChunkSource {
   public:
     LevelChunks(const OutputDataset& level, const File& elements, std::int64_t begin = 0)
-        : array_(level.array), cuts_(cuts_chunks(level.layout)), elements_(elements), begin_(begin),
-          grid_(level.array, level.layout),
+        : array_(level.array), cuts_(cuts_chunks(level.array, level.layout)), elements_(elements),
+          begin_(begin), grid_(level.array, level.layout),
           packer_(level.layout, grid_.chunk_bytes(), level.array) {}
 
     std::span<const std::byte> packed(std::int64_t index) override {

@@ -111,6 +111,8 @@ struct OutputLayout {
     /// format chooses.
     std::vector<std::int64_t> shard = {};
     Pyramid pyramid = {};
+    /// Height and width of what is packed together, of formats that have tiles; empty: strips.
+    std::vector<std::int64_t> tile = {};
 
     bool is_hdf5() const { return format == nullptr; }
 

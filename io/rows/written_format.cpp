@@ -200,8 +200,12 @@ bool is_in_slices(const OutputLayout& layout) {
     return folder != nullptr && folder->slice != nullptr;
 }
 
-bool cuts_chunks(const OutputLayout& layout) {
-    return !layout.is_hdf5() && (folder_of(layout) == nullptr || is_in_slices(layout));
+bool cuts_chunks(const ArrayInfo& array, const OutputLayout& layout) {
+    if (layout.is_hdf5() || (folder_of(layout) != nullptr && !is_in_slices(layout))) {
+        return false;
+    }
+    const PackedFormat* const packed = layout.format->packed;
+    return packed == nullptr || packed->pads == nullptr || !packed->pads(array, layout);
 }
 
 std::int64_t dense_alignment(const ArrayInfo& /*array*/) { return 1; }

@@ -92,6 +92,10 @@ struct PackedFormat {
 
     /// Where not null, an output is a folder of these files, and both structure and sizes are null.
     const FolderOfChunks* folder = nullptr;
+
+    /// Whether a chunk at the array's end is stored with zeros beyond it; null: none is. Formats
+    /// that have it have tiles (OutputLayout::tile).
+    bool (*pads)(const ArrayInfo& array, const OutputLayout& layout) = nullptr;
 };
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
@@ -162,7 +166,7 @@ bool is_packed(const OutputLayout& layout);
 
 /// Whether a chunk at the array's end is stored without what is beyond it: of a packed file of
 /// another format than HDF5, and of slices.
-bool cuts_chunks(const OutputLayout& layout);
+bool cuts_chunks(const ArrayInfo& array, const OutputLayout& layout);
 
 /// The alignment, reader and writer of a format whose elements lie dense and little-endian.
 std::int64_t dense_alignment(const ArrayInfo& array);

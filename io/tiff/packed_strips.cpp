@@ -2,7 +2,6 @@
 // Reads what this program has written, by no library: a file that is otherwise is damaged.
 #include "base/error.hpp"
 #include "base/format.hpp"
-#include "base/rounding.hpp"
 #include "io/files/file.hpp"
 #include "io/tiff/tiff_file.hpp"
 #include "io/tiff/tiff_image.hpp"
@@ -58,7 +57,7 @@ class Directories {
         std::int64_t entry = at + head;
         for (std::int64_t i = 0; i < entries; ++i, entry += 4 + 2 * word_) {
             const std::int64_t tag = number(entry, 2);
-            if (tag == sizes_tag) {
+            if (tag == sizes_tag || tag == tile_sizes_tag) {
                 found = numbers(entry, strips);
             } else if (tag == levels_tag && levels > 0) {
                 places = numbers(entry, levels);
@@ -75,6 +74,7 @@ class Directories {
     static constexpr std::int64_t classic = 42;
     static constexpr std::int64_t big = 43;
     static constexpr std::int64_t sizes_tag = 279;
+    static constexpr std::int64_t tile_sizes_tag = 325;
     static constexpr std::int64_t levels_tag = 330;
     static constexpr std::int64_t most_entries = 64;
 
@@ -136,7 +136,7 @@ std::vector<std::int64_t> packed_strip_sizes(const OutputDataset& output) {
     const TiffImage image = tiff_image(output);
     const std::vector<CoarserLevel> levels = coarser_levels(output);
     const auto strips_of = [&](const TiffImage& level) {
-        return ceil_divide(level.height, tiff_strip_lines(level, output.layout.compression));
+        return tiff_strips(level, output.layout.compression, output.layout.tile).count;
     };
     const File file(output.file, File::Mode::read);
     Directories directories(file);

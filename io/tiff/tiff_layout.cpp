@@ -70,15 +70,21 @@ void add_ratio(TiffBytes& bytes, double number) {
 
 } // namespace
 
-std::int64_t tiff_strip_lines(const TiffImage& image, Compression compression) {
+TiffStrips tiff_strips(const TiffImage& image, Compression compression,
+                       const std::vector<std::int64_t>& tile) {
     constexpr std::int64_t plain_bytes = 8 << 20;
     constexpr std::int64_t packed_bytes = 1 << 18;
     const bool is_packed = compression != Compression::none;
-    if (is_packed && image.samples > 1) {
-        return 1;
+    if (is_packed && !tile.empty() && image.height >= tile[0] && image.width >= tile[1]) {
+        return {tile[0], tile[1],
+                ceil_divide(image.height, tile[0]) * ceil_divide(image.width, tile[1]), true};
     }
-    return std::clamp<std::int64_t>((is_packed ? packed_bytes : plain_bytes) / image.line_bytes(),
-                                    1, image.height);
+    const std::int64_t lines =
+        is_packed && image.samples > 1
+            ? 1
+            : std::clamp<std::int64_t>(
+                  (is_packed ? packed_bytes : plain_bytes) / image.line_bytes(), 1, image.height);
+    return {lines, image.width, ceil_divide(image.height, lines), false};
 }
 
 TiffLayout::TiffLayout(TiffImage image, TiffTags tags, TiffPacking packing,
@@ -88,8 +94,8 @@ TiffLayout::TiffLayout(TiffImage image, TiffTags tags, TiffPacking packing,
     Level next{std::move(image)};
     next.data_at = data_at;
     for (std::size_t i = 0;; ++i) {
-        next.strip_lines = tiff_strip_lines(next.image, packing_.compression);
-        next.strips = ceil_divide(next.image.height, next.strip_lines);
+        next.cut = tiff_strips(next.image, packing_.compression, packing_.tile);
+        next.strips = next.cut.count;
         levels_.push_back(next);
         data_bytes_ += pages_ * next.image.page_bytes();
         if (i == levels.size()) {
@@ -216,7 +222,7 @@ void TiffLayout::add_tail(TiffBytes& bytes) const {
 
 std::int64_t TiffLayout::entries_of(const Level& level, std::int64_t page) const {
     constexpr std::int64_t of_all = 11;
-    const std::int64_t all = of_all + (has_alpha() ? 1 : 0);
+    const std::int64_t all = of_all + (has_alpha() ? 1 : 0) + (level.cut.tiled ? 1 : 0);
     if (level.number > 0) {
         return all + 1;
     }
@@ -252,25 +258,40 @@ std::int64_t TiffLayout::strip_at(const Level& level, std::int64_t page, std::in
     return is_packed()
                ? places_[static_cast<std::size_t>(level.first_strip + page * level.strips + strip)]
                : level.data_at + page * level.image.page_bytes() +
-                     strip * level.strip_lines * level.image.line_bytes();
+                     strip * level.cut.lines * level.image.line_bytes();
 }
 
 std::int64_t TiffLayout::strip_size(const Level& level, std::int64_t page,
                                     std::int64_t strip) const {
-    return is_packed()
-               ? packing_.sizes[static_cast<std::size_t>(level.first_strip + page * level.strips +
-                                                         strip)]
-               : std::min(level.strip_lines, level.image.height - strip * level.strip_lines) *
-                     level.image.line_bytes();
+    return is_packed() ? packing_.sizes[static_cast<std::size_t>(level.first_strip +
+                                                                 page * level.strips + strip)]
+                       : std::min(level.cut.lines, level.image.height - strip * level.cut.lines) *
+                             level.image.line_bytes();
+}
+
+void TiffLayout::add_strip_entries(const Level& level, std::int64_t page, std::int64_t tables_at,
+                                   std::vector<Entry>& entries) const {
+    const EntryType place = big_ ? EntryType::long_number : EntryType::number;
+    const std::int64_t sizes_at = is_packed() ? tables_at + table_size(level.strips)
+                                              : common_at() + level.first_common * word();
+    const bool one = level.strips == 1;
+    const bool tiled = level.cut.tiled;
+    const auto tag = [&](std::uint16_t of_strips, std::uint16_t of_tiles) {
+        return tiled ? of_tiles : of_strips;
+    };
+    entries.push_back(
+        {tag(273, 324), place, level.strips, one ? strip_at(level, page, 0) : tables_at});
+    entries.push_back({tag(278, 323), EntryType::number, 1, level.cut.lines});
+    entries.push_back(
+        {tag(279, 325), place, level.strips, one ? strip_size(level, page, 0) : sizes_at});
+    if (tiled) {
+        entries.push_back({322, EntryType::number, 1, level.cut.columns});
+    }
 }
 
 std::vector<TiffLayout::Entry> TiffLayout::page_entries(const Level& level, std::int64_t page,
                                                         std::int64_t tables_at) const {
     const TiffImage& image = level.image;
-    const EntryType place = big_ ? EntryType::long_number : EntryType::number;
-    const std::int64_t sizes_at = is_packed() ? tables_at + table_size(level.strips)
-                                              : common_at() + level.first_common * word();
-    const bool one = level.strips == 1;
     const bool grey = samples_ == 1;
     std::int64_t bits = samples_at();
     std::int64_t formats = bits + 2 * samples_;
@@ -288,28 +309,27 @@ std::vector<TiffLayout::Entry> TiffLayout::page_entries(const Level& level, std:
         {258, EntryType::short_number, samples_, bits},
         {259, EntryType::short_number, 1, scheme_of(packing_.compression)},
         {262, EntryType::short_number, 1, grey ? 1 : 2}, // 0 is black; or colours
-        {273, place, level.strips, one ? strip_at(level, page, 0) : tables_at},
         {277, EntryType::short_number, 1, samples_},
-        {278, EntryType::number, 1, level.strip_lines},
-        {279, place, level.strips, one ? strip_size(level, page, 0) : sizes_at},
         {284, EntryType::short_number, 1, 1}, // a pixel's samples together
         {339, EntryType::short_number, samples_, formats}};
+    add_strip_entries(level, page, tables_at, entries);
     if (has_alpha()) { // by which the colours are not multiplied
-        entries.insert(entries.end() - 1, {338, EntryType::short_number, 1, 2});
+        entries.push_back({338, EntryType::short_number, 1, 2});
     }
     if (level.number > 0) { // an image of less resolution
-        entries.insert(entries.begin(), {254, EntryType::number, 1, 1});
+        entries.push_back({254, EntryType::number, 1, 1});
     } else if (levels() > 1) {
         const std::vector<std::int64_t> places = levels_of(page);
         const EntryType directory = big_ ? EntryType::long_directory : EntryType::directory;
-        entries.insert(
-            entries.end() - (has_alpha() ? 2 : 1),
+        entries.push_back(
             {330, directory, std::ssize(places),
              places.size() == 1 ? places.front() : tables_at + strip_tables_size(level)});
     }
     if (level.number == 0 && page == 0) {
         add_own_entries(entries);
     }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
     return entries;
 }
 
@@ -331,8 +351,6 @@ void TiffLayout::add_own_entries(std::vector<Entry>& entries) const {
     if (!tags_.description.empty()) {
         entries.push_back({270, EntryType::text, std::ssize(tags_.description) + 1, at});
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
 }
 
 } // namespace runner

@@ -43,11 +43,22 @@ class TiffBytes {
 /// How the elements of a TIFF file that is written are packed.
 struct TiffPacking {
     Compression compression = Compression::none;
+    std::vector<std::int64_t> tile = {};  ///< as OutputLayout's
     std::vector<std::int64_t> sizes = {}; ///< of all strips as they are packed; else empty
 };
 
-/// Lines of a strip. With compression one of colour is a line, so that it is whole rows.
-std::int64_t tiff_strip_lines(const TiffImage& image, Compression compression);
+/// How the pages of an image are cut. What is said of strips elsewhere is said of tiles too.
+struct TiffStrips {
+    std::int64_t lines = 1;
+    std::int64_t columns = 1; ///< of pixels
+    std::int64_t count = 1;   ///< of a page
+    bool tiled = false;
+};
+
+/// Strips of whole lines: with compression one of colour is a line, so that it is whole rows. Or
+/// tiles, where the image is at least as high and as wide as one.
+TiffStrips tiff_strips(const TiffImage& image, Compression compression,
+                       const std::vector<std::int64_t>& tile);
 
 /// Where everything is in a TIFF file that is written. First the header, then the elements of all
 /// pages, and level by level those of the pages of coarser levels. Then what the pages have in
@@ -100,7 +111,7 @@ class TiffLayout {
     struct Level {
         TiffImage image;
         std::int64_t number = 0; ///< 0: the image
-        std::int64_t strip_lines = 1;
+        TiffStrips cut = {};
         std::int64_t strips = 1;       ///< of a page
         std::int64_t first_strip = 0;  ///< among those of all levels
         std::int64_t first_common = 0; ///< among the strips of one page of each level
@@ -143,6 +154,8 @@ class TiffLayout {
     /// In the order of their tags. `tables_at`: where the tables behind the directory begin.
     std::vector<Entry> page_entries(const Level& level, std::int64_t page,
                                     std::int64_t tables_at) const;
+    void add_strip_entries(const Level& level, std::int64_t page, std::int64_t tables_at,
+                           std::vector<Entry>& entries) const;
     void add_own_entries(std::vector<Entry>& entries) const;
 
     TiffTags tags_;

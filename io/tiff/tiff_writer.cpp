@@ -61,9 +61,10 @@ void make_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
 void make_packed_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
                                 std::span<const std::int64_t> sizes, const StructurePiece& piece) {
     const TiffImage image = tiff_image(output);
-    make_structure(layout_of(image, output, flavour,
-                             {output.layout.compression, {sizes.begin(), sizes.end()}}),
-                   image.pages(), piece);
+    make_structure(
+        layout_of(image, output, flavour,
+                  {output.layout.compression, output.layout.tile, {sizes.begin(), sizes.end()}}),
+        image.pages(), piece);
 }
 
 bool is_tiff_compression(Compression compression) {
@@ -75,10 +76,16 @@ std::vector<std::int64_t> tiff_chunk(const ArrayInfo& array, const OutputLayout&
     const TiffImage image = tiff_image({{}, {}, array, layout});
     std::vector<std::int64_t> chunk(array.shape.size(), 1);
     const std::size_t line = image.leading.size();
-    chunk[line] = tiff_strip_lines(image, layout.compression);
+    const TiffStrips strips = tiff_strips(image, layout.compression, layout.tile);
+    chunk[line] = strips.lines;
     std::copy(array.shape.begin() + static_cast<std::ptrdiff_t>(line) + 1, array.shape.end(),
               chunk.begin() + static_cast<std::ptrdiff_t>(line) + 1);
+    chunk[line + 1] = strips.columns;
     return chunk;
+}
+
+bool has_tiff_tiles(const ArrayInfo& array, const OutputLayout& layout) {
+    return tiff_strips(tiff_image({{}, {}, array, layout}), layout.compression, layout.tile).tiled;
 }
 
 std::vector<std::string> left_out_of_tiff(const OutputDataset& output, TiffFlavour flavour) {

@@ -19,7 +19,8 @@ class PackedWriter final : public RowWriter {
   public:
     PackedWriter(const OutputDataset& output, int threads, const std::string& shard)
         : array_(output.array), grid_(output.array, output.layout),
-          cuts_(cuts_chunks(output.layout)), shard_(shard, File::Mode::create), threads_(threads) {
+          cuts_(cuts_chunks(output.array, output.layout)), shard_(shard, File::Mode::create),
+          threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.part_bytes(), array_);
             whole_parts_.emplace_back();

@@ -196,7 +196,8 @@ std::string output_lines(const JobFile::Output& output) {
         layout.compression != Compression::none && has_layout_key(layout.format, "compression");
     return text + extents_line("chunk", layout.chunk) + extents_line("shard", layout.shard) +
            (is_packed ? compression_lines(layout) : "") +
-           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "") + level_lines(layout);
+           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "") +
+           extents_line("tile", layout.tile) + level_lines(layout);
 }
 
 std::string batch_lines(const JobFile::Batch& batch) {

@@ -76,6 +76,7 @@ OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
     parse_levels(table, choice);
+    choice.tile = table.integers("tile", 1);
     if (!format) {
         return choice.layout(nullptr);
     }

@@ -56,7 +56,7 @@ class LevelChunkMaker {
 
     std::vector<std::byte> packed(std::int64_t chunk) {
         std::vector<std::byte> whole(static_cast<std::size_t>(grid_.chunk_bytes()));
-        const auto used = cuts_chunks(level_.dataset.layout)
+        const auto used = cuts_chunks(level_.dataset.array, level_.dataset.layout)
                               ? static_cast<std::size_t>(grid_.cut_bytes(chunk))
                               : whole.size();
         const Volumes level(level_.dataset.array.shape);
