@@ -89,8 +89,8 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
         choice.compression = parse_compression(parser_, compression_, written);
     }
     if (parser_.is_given(level)) {
-        const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
-        choice.level = parser_.integer(level, level_, levels.lowest, levels.highest);
+        const Levels accepted = accepted_levels(choice.compression.value_or(Compression::none));
+        choice.level = parser_.integer(level, level_, accepted.lowest, accepted.highest);
     }
     choice.shuffle = shuffle_;
     if (parser_.is_given(levels)) {

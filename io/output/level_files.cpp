@@ -191,6 +191,7 @@ void sweep_packed(const OutputDataset& output, const ChunkGrid& grid, const Leve
     const PackedParts parts(output);
     IoThreads pool(at_once(share, reducing_bytes(sweep, grid)));
     std::vector<std::unique_ptr<PackedBoxes>> boxes;
+    boxes.reserve(static_cast<std::size_t>(pool.threads()));
     for (int thread = 0; thread < pool.threads(); ++thread) {
         boxes.push_back(std::make_unique<PackedBoxes>(output, grid, parts));
     }
@@ -239,6 +240,7 @@ void append_chunks(const OutputDataset& level, std::int64_t elements, File& file
     const ChunkGrid grid(level.array, level.layout);
     const int threads = at_once(share, LevelChunks::memory(level.layout, grid.chunk_bytes()));
     std::vector<std::unique_ptr<LevelChunks>> sources;
+    sources.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
         sources.push_back(std::make_unique<LevelChunks>(level, file, elements));
     }
@@ -293,6 +295,7 @@ void reduce_levels(const OutputDataset& output, const AssemblyShare& share) {
         files.emplace_back(elements_path(level.dataset), File::Mode::update);
     }
     std::vector<LevelPlace> places;
+    places.reserve(files.size());
     for (const File& file : files) {
         places.push_back({file});
     }
