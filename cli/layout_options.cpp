@@ -18,6 +18,8 @@ constexpr const char* levels = "--levels";
 constexpr const char* level_factors = "--level-factors";
 constexpr const char* downsample = "--downsample";
 constexpr const char* ngff = "--ngff";
+constexpr const char* pyramid = "--pyramid";
+constexpr const char* tile = "--tile";
 
 Compression parse_compression(const VerbParser& parser, const std::string& given,
                               const WrittenFormat* format) {
@@ -59,6 +61,10 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
                       "mean (default), median, max, nearest or mode: what a level has of a block");
     parser.add_option(ngff, ngff_, "VERSION",
                       "the version of OME-Zarr: 0.5 (default), on Zarr 3, or 0.4, on Zarr 2");
+    parser.add_flag(pyramid, pyramid_,
+                    "coarser levels of an OME-TIFF, until y and x have at most 256 pixels");
+    parser.add_option(tile, tile_, "Y,X",
+                      "extents of the tiles of a compressed TIFF, as 256,256 (default: strips)");
 }
 
 OutputLayout LayoutOptions::layout(const std::string& file) const {
@@ -86,8 +92,8 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
         choice.compression = parse_compression(parser_, compression_, written);
     }
     if (parser_.is_given(level)) {
-        const Levels levels = accepted_levels(choice.compression.value_or(Compression::none));
-        choice.level = parser_.integer(level, level_, levels.lowest, levels.highest);
+        const Levels accepted = accepted_levels(choice.compression.value_or(Compression::none));
+        choice.level = parser_.integer(level, level_, accepted.lowest, accepted.highest);
     }
     choice.shuffle = shuffle_;
     if (parser_.is_given(levels)) {
@@ -103,6 +109,12 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     if (parser_.is_given(ngff)) {
         choice.ngff = static_cast<Ngff>(
             parser_.index_of(ngff, ngff_, {ngff_names.begin(), ngff_names.end()}));
+    }
+    if (pyramid_) {
+        choice.pyramid = true;
+    }
+    if (parser_.is_given(tile)) {
+        choice.tile = parser_.extents(tile, tile_);
     }
     for (const LayoutFault& fault : layout_faults(choice, "--", written)) {
         std::string key = fault.key;

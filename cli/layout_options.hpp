@@ -33,6 +33,8 @@ class LayoutOptions {
     std::string level_factors_;
     std::string downsample_;
     std::string ngff_;
+    bool pyramid_ = false;
+    std::string tile_;
 };
 
 } // namespace runner

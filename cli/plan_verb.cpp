@@ -95,11 +95,11 @@ void add_levels(const PreparedJob& prepared, Prober& prober, PlannedEnd& end) {
     if (!prepared.input_is_missing) {
         output.axes = output_axes(prepared, prober);
     }
-    const FolderOfChunks& folder = *folder_of(output.layout);
-    end.files = folder.files(output);
+    const FolderOfChunks* const folder = folder_of(output.layout);
+    end.files = folder == nullptr ? 1 : folder->files(output);
     for (const CoarserLevel& coarser : coarser_levels(output)) {
         end.levels.push_back(coarser.dataset.array.shape);
-        end.files += folder.files(coarser.dataset);
+        end.files += folder == nullptr ? 0 : folder->files(coarser.dataset);
     }
 }
 
@@ -142,10 +142,11 @@ std::string end_text(const PlannedEnd& end) {
 }
 
 std::string levels_text(const PlannedEnd& end) {
-    return end.levels.empty() ? ""
-                              : ", in " + std::to_string(end.levels.size() + 1) +
-                                    " levels down to " + shape_text(end.levels.back()) + ", " +
-                                    counted(end.files, "file") + " of elements";
+    return end.levels.empty()
+               ? ""
+               : ", in " + std::to_string(end.levels.size() + 1) + " levels down to " +
+                     shape_text(end.levels.back()) +
+                     (end.files == 1 ? "" : ", " + counted(end.files, "file") + " of elements");
 }
 
 /// From which dataset to which; of several that are written, each.

@@ -45,6 +45,9 @@ class PngLines {
                 png_read_info(png_, info_);
                 png_set_packing(png_);
                 png_set_swap(png_);
+                if (is_grey_with_alpha()) {
+                    png_set_strip_alpha(png_);
+                }
             });
         } catch (...) {
             png_destroy_read_struct(&png_, &info_, nullptr);
@@ -59,6 +62,7 @@ class PngLines {
     std::int64_t height() const { return png_get_image_height(png_, info_); }
     int bits() const { return png_get_bit_depth(png_, info_); }
     int kind() const { return png_get_color_type(png_, info_); }
+    bool is_grey_with_alpha() const { return kind() == PNG_COLOR_TYPE_GRAY_ALPHA; }
     bool interlaced() const { return png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE; }
 
     /// The number of the line that read() gives next.
@@ -163,11 +167,19 @@ class PngReader final : public RowReader {
                                                 "they are numbers of a palette's colours",
                                                 "They are taken as they are stored"}));
         }
+        if (lines_->is_grey_with_alpha()) {
+            info_.notes.push_back(format_error({"the alpha of the pixels is left out", file,
+                                                "a grey pixel has no place for it",
+                                                "Where it matters, save the picture as RGBA"}));
+        }
         line_bytes_ = lines_->width() * samples() * size_of(info_.array.type);
         line_.resize(static_cast<std::size_t>(line_bytes_));
     }
 
     const DatasetInfo& info() const override { return info_; }
+
+    /// Whether all that is stored of a pixel is read.
+    bool takes_all() const { return !lines_->is_grey_with_alpha(); }
 
     PngPicture picture() const {
         const auto channels = static_cast<unsigned>(samples());
@@ -190,7 +202,7 @@ class PngReader final : public RowReader {
     }
 
   private:
-    /// The samples of a pixel: colours, and alpha where there is one.
+    /// The samples of a pixel: colours, and their alpha where there is one.
     std::int64_t samples() const {
         switch (lines_->kind()) {
         case PNG_COLOR_TYPE_RGB: return 3;
@@ -201,20 +213,15 @@ class PngReader final : public RowReader {
 
     /// What its lines are packed from: each has a byte for its filter.
     std::int64_t declared_bytes() const {
-        const std::int64_t bits = lines_->width() * samples() * std::int64_t{lines_->bits()};
+        const std::int64_t stored = lines_->is_grey_with_alpha() ? 2 : samples();
+        const std::int64_t bits = lines_->width() * stored * std::int64_t{lines_->bits()};
         return lines_->height() * (1 + (bits + 7) / 8);
     }
 
     void check() const {
-        const int kind = lines_->kind();
-        std::string why;
-        if (kind == PNG_COLOR_TYPE_GRAY_ALPHA) {
-            why = "it is grey and partly transparent";
-        } else if (lines_->interlaced()) {
-            why = "it is interlaced";
-        }
-        if (!why.empty()) {
-            throw Error(ExitCode::input, {what_png, file_, why, "Save it without that"});
+        if (lines_->interlaced()) {
+            throw Error(ExitCode::input,
+                        {what_png, file_, "it is interlaced", "Save it without that"});
         }
     }
 
@@ -276,7 +283,8 @@ StoredRows survey_png(const std::string& file) {
     const Filter filter{filter_id::png, "", picture_parameters(reader.picture())};
     const ChunkPlace place = data_chunks(file);
     const std::int64_t bytes = byte_count(stored.info.array);
-    if (!is_known(filter) || bytes > largest_picture || place.bytes > most_packed_bytes(bytes)) {
+    if (!reader.takes_all() || !is_known(filter) || bytes > largest_picture ||
+        place.bytes > most_packed_bytes(bytes)) {
         return stored;
     }
     stored.way = StoredRows::Way::chunks;

@@ -105,10 +105,14 @@ constexpr WrittenFormat written_mrc =
 
 template <TiffFlavour flavour>
 constexpr PackedFormat packed_tiff{
-    is_tiff_compression, tiff_chunk,
+    is_tiff_compression,
+    tiff_chunk,
     [](const OutputDataset& output, std::span<const std::int64_t> sizes,
        const StructurePiece& piece) { make_packed_tiff_structure(output, flavour, sizes, piece); },
-    packed_strip_sizes};
+    packed_strip_sizes,
+    nullptr,
+    nullptr,
+    has_tiff_tiles};
 
 template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
     return dense([](const OutputDataset& output) { return place_tiff(output, flavour); },
@@ -120,7 +124,11 @@ template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
                  &packed_tiff<flavour>);
 }
 constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
-constexpr WrittenFormat written_ome = tiff_of<TiffFlavour::ome>();
+constexpr WrittenFormat written_ome = [] {
+    WrittenFormat ome = tiff_of<TiffFlavour::ome>();
+    ome.levels = tiff_levels;
+    return ome;
+}();
 
 constexpr PackedFormat packed_png{
     [](Compression compression) { return compression == Compression::deflate; }, png_chunk,
@@ -152,7 +160,6 @@ constexpr FolderOfChunks zarr_folder{
     [](const std::string& /*file*/, const std::string& name) { return is_zarr_name(name); },
     files_in,
     nullptr,
-    flavour == ZarrFlavour::ome ? ome_levels : nullptr,
     zarr_level_elements,
     flavour == ZarrFlavour::ome ? ome_channels : nullptr};
 
@@ -171,7 +178,9 @@ template <ZarrFlavour flavour> constexpr WrittenFormat zarr_of() {
             0,
             &packed_zarr<flavour>,
             nullptr,
-            nullptr};
+            nullptr,
+            Compression::none,
+            flavour == ZarrFlavour::ome ? ome_levels : nullptr};
 }
 constexpr WrittenFormat written_zarr = zarr_of<ZarrFlavour::array>();
 constexpr WrittenFormat written_ome_zarr = zarr_of<ZarrFlavour::ome>();

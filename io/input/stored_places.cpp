@@ -55,6 +55,18 @@ void complete_places(const OutputDataset& output, const ChunkGrid& grid, Dataset
     layout.chunks = std::move(places);
 }
 
+/// The layout of packed chunks that are yet to be listed.
+DatasetLayout layout_of_chunks(const OutputDataset& output, const ChunkGrid& grid) {
+    DatasetLayout layout{output.file, output.dataset, output.file, {}, DatasetLayout::Way::chunks};
+    layout.info.array = output.array;
+    layout.info.chunk = grid.chunk();
+    if (output.layout.compression != Compression::none) {
+        layout.filters = layout_filters(output.layout, output.array);
+    }
+    layout.edges = cuts_chunks(output.array, output.layout) ? EdgeChunks::cut : EdgeChunks::whole;
+    return layout;
+}
+
 } // namespace
 
 void refuse_changed_storage(const OutputDataset& output, const std::string& dataset) {
@@ -109,14 +121,11 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output) {
 }
 
 DatasetLayout packed_layout(const OutputDataset& output) {
-    DatasetLayout layout{output.file, output.dataset, output.file, {}, DatasetLayout::Way::chunks};
-    layout.info.array = output.array;
-    layout.info.chunk = ChunkGrid(output.array, output.layout).chunk();
-    if (output.layout.compression != Compression::none) {
-        layout.filters = layout_filters(output.layout, output.array);
-    }
-    layout.edges = EdgeChunks::cut;
-    for (const PackedPlace& place : packed_places(output)) {
+    const ChunkGrid grid(output.array, output.layout);
+    DatasetLayout layout = layout_of_chunks(output, grid);
+    std::vector<PackedPlace> places = packed_places(output);
+    places.resize(static_cast<std::size_t>(grid.count())); // those of coarser levels follow
+    for (const PackedPlace& place : places) {
         layout.chunks.push_back(
             {std::ssize(layout.chunks), place.offset, place.bytes, 0, place.file});
     }
@@ -127,6 +136,32 @@ DatasetLayout packed_layout(const OutputDataset& output) {
         }
     }
     return layout;
+}
+
+std::vector<DatasetLayout> layouts_in_file(const OutputDataset& output) {
+    const bool packed = is_packed(output.layout);
+    const std::vector<PackedPlace> places =
+        packed ? packed_places(output) : std::vector<PackedPlace>();
+    std::size_t next = 0;
+    std::int64_t offset = packed ? 0 : output.layout.format->place(output).begin;
+    std::vector<OutputDataset> datasets = {output};
+    for (CoarserLevel& level : coarser_levels(output)) {
+        datasets.push_back(std::move(level.dataset));
+    }
+    std::vector<DatasetLayout> layouts;
+    for (const OutputDataset& dataset : datasets) {
+        const ChunkGrid grid(dataset.array, dataset.layout);
+        DatasetLayout layout = layout_of_chunks(dataset, grid);
+        layout.chunk_files = {output.file};
+        for (std::int64_t chunk = 0; chunk < grid.count(); ++chunk) {
+            const std::int64_t bytes = packed ? places.at(next).bytes : grid.cut_bytes(chunk);
+            layout.chunks.push_back({chunk, packed ? places.at(next).offset : offset, bytes});
+            offset += bytes;
+            ++next;
+        }
+        layouts.push_back(std::move(layout));
+    }
+    return layouts;
 }
 
 } // namespace runner

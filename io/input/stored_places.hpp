@@ -6,6 +6,7 @@
 #include "io/rows/rows.hpp"
 
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -17,6 +18,10 @@ DatasetLayout stored_places(FileAccess& files, const OutputDataset& output);
 /// The layout of a finished output of another format than HDF5 whose elements are packed, chunk by
 /// chunk as they were written, by the structure of its file alone. @throws Error (input).
 DatasetLayout packed_layout(const OutputDataset& output);
+
+/// The layouts of an image and of its coarser levels, in one finished file (has_levels_in_file()),
+/// packed or not, by the structure of the file alone. @throws Error (input).
+std::vector<DatasetLayout> layouts_in_file(const OutputDataset& output);
 
 /// @throws Error (output): another program changed how the dataset of the output is stored.
 [[noreturn]] void refuse_changed_storage(const OutputDataset& output, const std::string& dataset);

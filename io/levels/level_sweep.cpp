@@ -135,6 +135,37 @@ std::vector<VolumeBox> LevelSweep::regions_in(const VolumeBox& box) const {
     return regions;
 }
 
+std::int64_t LevelSweep::begin_of(std::size_t level, const VolumeBox& piece) const {
+    const auto& [depth, height, width] = Volumes(levels_[level].dataset.array.shape).extents;
+    const auto& [z, y, x] = piece.start;
+    return (piece.volume * depth + z) * height * width +
+           piece.count[0] * (y * width + piece.count[1] * x);
+}
+
+void LevelSweep::each_run(
+    std::size_t level, const VolumeBox& box,
+    const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& take) const {
+    const Volumes all(levels_[level].dataset.array.shape);
+    VolumeBox piece{box.volume};
+    const auto find_piece = [&](std::size_t axis, std::int64_t at) {
+        const std::int64_t step = step_[axis] / levels_[level].factors[axis];
+        piece.start[axis] = at / step * step;
+        piece.count[axis] = std::min(step, all.extents[axis] - piece.start[axis]);
+        return at - piece.start[axis];
+    };
+    for (std::int64_t row = 0; row < box.count[0] * box.count[1]; ++row) {
+        const std::int64_t z = find_piece(0, box.start[0] + row / box.count[1]);
+        const std::int64_t y = find_piece(1, box.start[1] + row % box.count[1]);
+        for (std::int64_t done = 0; done < box.count[2];) {
+            const std::int64_t x = find_piece(2, box.start[2] + done);
+            const std::int64_t count = std::min(piece.count[2] - x, box.count[2] - done);
+            take(begin_of(level, piece) + (z * piece.count[1] + y) * piece.count[2] + x,
+                 row * box.count[2] + done, count);
+            done += count;
+        }
+    }
+}
+
 std::int64_t LevelSweep::memory() const {
     std::int64_t bytes = size_of(image_.type);
     std::int64_t rows = 1;

@@ -62,6 +62,15 @@ class LevelSweep {
     /// image.
     std::vector<VolumeBox> regions_in(const VolumeBox& box) const;
 
+    /// The element of a level at which a piece begins, the level's part of a region, where the
+    /// pieces of all regions follow one another.
+    std::int64_t begin_of(std::size_t level, const VolumeBox& piece) const;
+
+    /// As the function above, of a box of a level whose pieces lie so.
+    void each_run(std::size_t level, const VolumeBox& box,
+                  const std::function<void(std::int64_t at, std::int64_t in_box,
+                                           std::int64_t count)>& take) const;
+
     /// Bytes that a LevelMaker takes, at most.
     std::int64_t memory() const;
 

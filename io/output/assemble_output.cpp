@@ -9,6 +9,7 @@
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/output/folder_files.hpp"
+#include "io/output/level_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -165,11 +166,13 @@ void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const Pack
     close_hdf5(std::move(file), target.dataset.file);
 }
 
-/// The same of another format than HDF5: chunks as they are in the shards, one behind the other.
+/// The same of another format than HDF5: chunks as they are in the shards, one behind the other,
+/// and those of coarser levels.
 void store_written(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
-                   int threads) {
+                   const AssemblyShare& share) {
     File file(output.file, File::Mode::update);
     const Target target{output, grid, {}};
+    const int threads = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkMaker>> makers;
     makers.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) {
@@ -196,6 +199,8 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
             file.write(offsets[own], std::ssize(packed[own]), packed[own].data());
         });
     }
+    const std::vector<std::int64_t> of_levels = append_levels(output, file, at, share);
+    sizes.insert(sizes.end(), of_levels.begin(), of_levels.end());
     file.close();
     finish_packed(output, sizes);
 }
@@ -238,7 +243,7 @@ void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
         return;
     }
     if (!output.layout.is_hdf5()) {
-        store_written(output, grid, parts, share.threads);
+        store_written(output, grid, parts, share);
         return;
     }
     if (!output.parts.several()) {

@@ -53,7 +53,11 @@ std::string compressions_of(const WrittenFormat* format) {
 void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
                       const WrittenFormat* format, std::vector<LayoutFault>& faults) {
     const auto check = [&](const char* key, bool is_given) {
-        if (is_given && !has_levels(format)) {
+        const bool in_file = has_levels_in_file(format);
+        if (is_given && in_file) {
+            faults.push_back({key, "is for outputs that end in .ome.zarr; of an OME-TIFF write " +
+                                       prefix + "pyramid"});
+        } else if (is_given && !has_levels(format)) {
             faults.push_back({key, "is for outputs that end in .ome.zarr; leave it out"});
         } else if (is_given && choice.levels == 1 && key != std::string("levels")) {
             faults.push_back({key, "needs coarser levels, and " + prefix +
@@ -62,9 +66,19 @@ void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
     };
     check("levels", choice.levels.has_value());
     check("level_factors", choice.level_factors.has_value());
-    check("downsample", choice.downsample.has_value());
-    if (choice.ngff && !has_levels(format)) {
+    if (choice.ngff && (!has_levels(format) || has_levels_in_file(format))) {
         faults.push_back({"ngff", "is for outputs that end in .ome.zarr; leave it out"});
+    }
+    if (!has_levels_in_file(format)) {
+        check("downsample", choice.downsample.has_value());
+    } else if (choice.downsample && !choice.pyramid.value_or(false)) {
+        faults.push_back({"downsample", "needs " + prefix + "pyramid as well"});
+    }
+    if (choice.pyramid && !has_levels_in_file(format)) {
+        faults.push_back(
+            {"pyramid",
+             "is for outputs of one file that end in .ome.tif; leave it out" +
+                 std::string(has_levels(format) ? ", or write " + prefix + "levels" : "")});
     }
     if (!choice.level_factors || !has_levels(format)) {
         return;
@@ -84,6 +98,31 @@ void add_level_faults(const LayoutChoice& choice, const std::string& prefix,
     }
 }
 
+/// The faults of the key that says what tiles are.
+void add_tile_faults(const LayoutChoice& choice, const std::string& prefix,
+                     const WrittenFormat* format, std::vector<LayoutFault>& faults) {
+    if (!choice.tile) {
+        return;
+    }
+    constexpr std::int64_t step = 16; // TIFF's
+    constexpr std::int64_t most = 16384;
+    const std::vector<std::int64_t>& tile = *choice.tile;
+    if (format == nullptr || format->packed == nullptr || format->packed->pads == nullptr) {
+        faults.push_back(
+            {"tile", "is for outputs of one file that end in .tif or .ome.tif; leave it out"});
+    } else if (choice.compression.value_or(Compression::none) == Compression::none) {
+        faults.push_back({"tile", "needs " + prefix +
+                                      "compression as well, as \"deflate\": without it a TIFF is "
+                                      "in strips"});
+    } else if (tile.size() != 2 || !std::all_of(tile.begin(), tile.end(), [](std::int64_t extent) {
+                   return extent >= step && extent <= most && extent % step == 0;
+               })) {
+        faults.push_back({"tile", "is " + shape_text(tile) +
+                                      "; expected height and width, multiples of 16 up to 16384, "
+                                      "as [256, 256]"});
+    }
+}
+
 } // namespace
 
 OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
@@ -94,8 +133,11 @@ OutputLayout LayoutChoice::layout(const WrittenFormat* format) const {
     layout.compression =
         compression.value_or(format == nullptr ? Compression::none : format->usual);
     layout.level = static_cast<int>(level.value_or(layout.level));
+    layout.tile = tile.value_or(layout.tile);
     layout.shuffle = shuffle;
-    layout.pyramid.levels = levels.value_or(has_levels(format) ? 0 : 1);
+    const bool has_pyramid =
+        has_levels_in_file(format) ? pyramid.value_or(false) : has_levels(format);
+    layout.pyramid.levels = levels.value_or(has_pyramid ? 0 : 1);
     layout.pyramid.factors = level_factors.value_or(layout.pyramid.factors);
     layout.pyramid.downsample = downsample.value_or(layout.pyramid.downsample);
     layout.ngff = ngff.value_or(layout.ngff);
@@ -155,6 +197,7 @@ std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_v
         faults.push_back({"shuffle", name + " sorts the bits itself; leave it out"});
     }
     add_level_faults(choice, written, format, faults);
+    add_tile_faults(choice, written, format, faults);
     return faults;
 }
 

@@ -24,6 +24,8 @@ struct LayoutChoice {
     std::optional<std::vector<std::int64_t>> level_factors;
     std::optional<Downsample> downsample;
     std::optional<Ngff> ngff;
+    std::optional<bool> pyramid; ///< coarser levels in the image's own file
+    std::optional<std::vector<std::int64_t>> tile;
 
     /// The layout of a file of this format, with defaults for what is not given.
     OutputLayout layout(const WrittenFormat* format) const;
@@ -36,8 +38,9 @@ struct LayoutFault {
 };
 
 /// Keys that do not go together, or not with a file of this format, in the order chunk,
-/// shard, compression, level, shuffle, levels, level_factors, downsample, ngff. `prefix` precedes a
-/// key where users write it: "output." or "--". `format`: as OutputLayout::format.
+/// shard, compression, level, shuffle, levels, level_factors, downsample, ngff, pyramid, tile.
+/// `prefix` precedes a key where users write it: "output." or "--". `format`: as
+/// OutputLayout::format.
 std::vector<LayoutFault> layout_faults(const LayoutChoice& choice, std::string_view prefix,
                                        const WrittenFormat* format);
 

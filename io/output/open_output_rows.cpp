@@ -71,6 +71,30 @@ class AssemblingWriter final : public RowWriter {
     bool is_finished_ = false;
 };
 
+/// Writes elements into their places in one file, and then its coarser levels.
+class LevelledWriter final : public RowWriter {
+  public:
+    LevelledWriter(OutputDataset output, int threads)
+        : output_(std::move(output)), threads_(threads),
+          rows_(open_output_rows(output_, 0, threads)) {}
+
+    void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
+        rows_->write(first, rows, from);
+    }
+
+    void sync() override { rows_->sync(); }
+
+    void finish(Sync sync) override {
+        rows_->finish(sync);
+        make_levels(output_, {.threads = threads_, .sync = sync});
+    }
+
+  private:
+    OutputDataset output_;
+    int threads_;
+    std::unique_ptr<RowWriter> rows_;
+};
+
 [[noreturn]] void refuse_memory(const OutputDataset& output, std::int64_t aligned_rows,
                                 std::int64_t needed, std::int64_t available) {
     const bool has_chunks = !output.layout.chunk.empty();
@@ -194,6 +218,9 @@ std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
     create_output(made);
     if (is_packed(made.layout)) {
         return std::make_unique<AssemblingWriter>(std::move(made), threads);
+    }
+    if (!coarser_levels(made).empty()) {
+        return std::make_unique<LevelledWriter>(std::move(made), threads);
     }
     return open_output_rows(made, 0, threads);
 }

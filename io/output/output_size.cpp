@@ -70,7 +70,7 @@ std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout) {
 
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads) {
     if (!layout.is_hdf5() && !is_packed(layout)) {
-        return threads * layout.format->writer_bytes;
+        return std::max(threads * layout.format->writer_bytes, levels_memory(array, layout));
     }
     if (layout.is_hdf5() && layout.chunk.empty()) {
         return 0;

@@ -58,6 +58,7 @@ ChunkGrid::ChunkGrid(const ArrayInfo& array, const OutputLayout& layout)
         frames_ = checked_product(std::span(shape_).first(rows));
         layers_ = checked_product(std::span(chunk_).first(rows));
     }
+    element_bytes_ = size_of(array.type);
     part_bytes_ = byte_count({array.type, {chunk_rows_, chunk_columns_}});
     down_ = ceil_divide(frame_rows_, chunk_rows_);
     across_ = ceil_divide(columns_, chunk_columns_);
@@ -71,6 +72,15 @@ std::vector<std::int64_t> ChunkGrid::start_of(std::int64_t index) const {
         index /= along;
     }
     return start;
+}
+
+std::int64_t ChunkGrid::cut_bytes(std::int64_t index) const {
+    const std::vector<std::int64_t> start = start_of(index);
+    std::int64_t bytes = element_bytes_;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+        bytes *= std::min(chunk_[axis], shape_[axis] - start[axis]);
+    }
+    return bytes;
 }
 
 std::int64_t ChunkGrid::chunk_at(const std::vector<std::int64_t>& element) const {

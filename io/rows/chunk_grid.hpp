@@ -72,6 +72,8 @@ class ChunkGrid {
 
     /// The element where chunk `index` starts, one coordinate an axis.
     std::vector<std::int64_t> start_of(std::int64_t index) const;
+    /// Bytes of what chunk `index` has of the array.
+    std::int64_t cut_bytes(std::int64_t index) const;
     /// The chunk that an element is in.
     std::int64_t chunk_at(const std::vector<std::int64_t>& element) const;
 
@@ -86,6 +88,7 @@ class ChunkGrid {
     std::int64_t columns_ = 1;
     std::int64_t chunk_rows_ = 1;
     std::int64_t chunk_columns_ = 1;
+    std::int64_t element_bytes_ = 1;
     std::int64_t part_bytes_ = 0;
     std::int64_t layers_ = 1;
     std::int64_t count_ = 1;

@@ -118,6 +118,8 @@ struct OutputLayout {
     std::vector<std::int64_t> shard = {};
     Pyramid pyramid = {};
     Ngff ngff = Ngff::v0_5;
+    /// Height and width of what is packed together, of formats that have tiles; empty: strips.
+    std::vector<std::int64_t> tile = {};
 
     bool is_hdf5() const { return format == nullptr; }
 

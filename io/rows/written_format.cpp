@@ -183,7 +183,7 @@ bool is_packed(const OutputLayout& layout) {
 
 std::vector<CoarserLevel> coarser_levels(const OutputDataset& output) {
     return output.layout.pyramid.levels != 1 && has_levels(output.layout.format)
-               ? folder_of(output.layout)->levels(output)
+               ? output.layout.format->levels(output)
                : std::vector<CoarserLevel>();
 }
 
@@ -194,8 +194,11 @@ std::optional<Channels> stated_channels(const OutputDataset& output) {
 }
 
 bool has_levels(const WrittenFormat* format) {
-    return format != nullptr && format->packed != nullptr && format->packed->folder != nullptr &&
-           format->packed->folder->levels != nullptr;
+    return format != nullptr && format->levels != nullptr;
+}
+
+bool has_levels_in_file(const WrittenFormat* format) {
+    return has_levels(format) && (format->packed == nullptr || format->packed->folder == nullptr);
 }
 
 bool is_in_slices(const OutputLayout& layout) {
@@ -203,8 +206,12 @@ bool is_in_slices(const OutputLayout& layout) {
     return folder != nullptr && folder->slice != nullptr;
 }
 
-bool cuts_chunks(const OutputLayout& layout) {
-    return !layout.is_hdf5() && (folder_of(layout) == nullptr || is_in_slices(layout));
+bool cuts_chunks(const ArrayInfo& array, const OutputLayout& layout) {
+    if (layout.is_hdf5() || (folder_of(layout) != nullptr && !is_in_slices(layout))) {
+        return false;
+    }
+    const PackedFormat* const packed = layout.format->packed;
+    return packed == nullptr || packed->pads == nullptr || !packed->pads(array, layout);
 }
 
 std::int64_t dense_alignment(const ArrayInfo& /*array*/) { return 1; }

@@ -35,7 +35,7 @@ struct FileOfChunks {
 
 /// A coarser level of an image.
 struct CoarserLevel {
-    OutputDataset dataset; ///< an output of its own, in the folder of the image's
+    OutputDataset dataset; ///< as an output of its own, in the folder or the file of the image's
     /// Elements of the image in a block, along its last three axes; along those before it is one.
     std::array<std::int64_t, 3> factors = {1, 1, 1};
 };
@@ -72,11 +72,6 @@ struct FolderOfChunks {
     /// Not null: each file is an output of its own, whose chunks those of FileOfChunks are.
     OutputDataset (*slice)(const OutputDataset& output, std::int64_t index) = nullptr;
 
-    /// Not null: the folder may hold coarser levels of the image too, of which each has files as
-    /// files(), file() and tail() say of its dataset. What they are follows from the output's
-    /// array, layout and axes. @throws Error (usage) where they cannot be made.
-    std::vector<CoarserLevel> (*levels)(const OutputDataset& output) = nullptr;
-
     /// The file that holds the elements of a level, in C order, while levels are made.
     std::string (*level_elements)(const OutputDataset& level) = nullptr;
 
@@ -108,6 +103,10 @@ struct PackedFormat {
 
     /// Where not null, an output is a folder of these files, and both structure and sizes are null.
     const FolderOfChunks* folder = nullptr;
+
+    /// Whether a chunk at the array's end is stored with zeros beyond it; null: none is. Formats
+    /// that have it have tiles (OutputLayout::tile).
+    bool (*pads)(const ArrayInfo& array, const OutputLayout& layout) = nullptr;
 };
 
 /// How files of a format other than HDF5 are written. All that such a file holds follows from the
@@ -148,6 +147,13 @@ struct WrittenFormat {
     /// What elements are packed by where nothing else is asked for. Files of a format that has one
     /// here are always packed.
     Compression usual = Compression::none;
+
+    /// Not null: outputs may have coarser levels. What they are follows from the output's array,
+    /// layout and axes. In a folder each has files as files(), file() and tail() say of its
+    /// dataset. In one file the elements of the levels follow those of the image, level by level;
+    /// packed, so do their chunks, and structure() and sizes() of PackedFormat are of all of them.
+    /// @throws Error (usage) where they cannot be made.
+    std::vector<CoarserLevel> (*levels)(const OutputDataset& output) = nullptr;
 };
 
 /// How the output is several files; null where it is one.
@@ -162,6 +168,9 @@ std::optional<Channels> stated_channels(const OutputDataset& output);
 /// Whether outputs of a format may have coarser levels.
 bool has_levels(const WrittenFormat* format);
 
+/// Whether these are in the file of the image, and not in a folder.
+bool has_levels_in_file(const WrittenFormat* format);
+
 /// Whether it is a set of slices.
 bool is_in_slices(const OutputLayout& layout);
 
@@ -171,7 +180,7 @@ bool is_packed(const OutputLayout& layout);
 
 /// Whether a chunk at the array's end is stored without what is beyond it: of a packed file of
 /// another format than HDF5, and of slices.
-bool cuts_chunks(const OutputLayout& layout);
+bool cuts_chunks(const ArrayInfo& array, const OutputLayout& layout);
 
 /// The alignment, reader and writer of a format whose elements lie dense and little-endian.
 std::int64_t dense_alignment(const ArrayInfo& array);
@@ -188,7 +197,8 @@ void restore_written(const OutputDataset& output);
 /// @throws Error (output).
 void finish_packed(const OutputDataset& output, std::span<const std::int64_t> sizes);
 
-/// Where each packed chunk is in a finished file, or in that of a slice. @throws Error (input).
+/// Where each packed chunk is in a finished file, or in that of a slice. Those of coarser levels
+/// follow those of the image. @throws Error (input).
 struct PackedPlace {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;

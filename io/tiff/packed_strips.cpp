@@ -15,11 +15,11 @@
 namespace runner {
 namespace {
 
-/// Goes from directory to directory of a file, which must lie one behind the other.
+/// Goes from directory to directory of a file, which must lie one behind the other, those of levels
+/// too.
 class Directories {
   public:
-    Directories(const File& file, std::int64_t strips)
-        : file_(file), size_(file.size()), strips_(strips) {
+    explicit Directories(const File& file) : file_(file), size_(file.size()) {
         const std::int64_t mark = number(2, 2);
         if (mark != classic && mark != big) {
             refuse(2);
@@ -28,9 +28,21 @@ class Directories {
         next_ = number(mark == big ? 8 : 4, word_);
     }
 
-    /// Adds the sizes of the next one's strips.
-    void add_sizes(std::vector<std::int64_t>& sizes) {
-        const std::int64_t at = next_;
+    /// Adds the sizes of the next one's strips, of which it has so many, and returns where the
+    /// directories of its levels are, of which there are so many.
+    std::vector<std::int64_t> add_sizes(std::int64_t strips, std::int64_t levels,
+                                        std::vector<std::int64_t>& sizes) {
+        return add_sizes_at(next_, strips, levels, sizes);
+    }
+
+    /// Adds those of the directory of a level.
+    void add_level_sizes(std::int64_t at, std::int64_t strips, std::vector<std::int64_t>& sizes) {
+        add_sizes_at(at, strips, 0, sizes);
+    }
+
+  private:
+    std::vector<std::int64_t> add_sizes_at(std::int64_t at, std::int64_t strips,
+                                           std::int64_t levels, std::vector<std::int64_t>& sizes) {
         if (at <= before_) {
             refuse(at);
         }
@@ -40,43 +52,52 @@ class Directories {
         if (entries < 1 || entries > most_entries) {
             refuse(at);
         }
-        bool found = false;
+        std::vector<std::int64_t> found;
+        std::vector<std::int64_t> places;
         std::int64_t entry = at + head;
         for (std::int64_t i = 0; i < entries; ++i, entry += 4 + 2 * word_) {
-            if (number(entry, 2) == sizes_tag) {
-                add(entry, sizes);
-                found = true;
+            const std::int64_t tag = number(entry, 2);
+            if (tag == sizes_tag || tag == tile_sizes_tag) {
+                found = numbers(entry, strips);
+            } else if (tag == levels_tag && levels > 0) {
+                places = numbers(entry, levels);
             }
         }
-        if (!found) {
+        if (found.empty() || std::ssize(places) != levels) {
             refuse(at);
         }
+        sizes.insert(sizes.end(), found.begin(), found.end());
         next_ = number(entry, word_);
+        return places;
     }
 
-  private:
     static constexpr std::int64_t classic = 42;
     static constexpr std::int64_t big = 43;
     static constexpr std::int64_t sizes_tag = 279;
+    static constexpr std::int64_t tile_sizes_tag = 325;
+    static constexpr std::int64_t levels_tag = 330;
     static constexpr std::int64_t most_entries = 64;
 
-    void add(std::int64_t entry, std::vector<std::int64_t>& sizes) const {
-        if (number(entry + 4, word_) != strips_) {
+    /// The numbers of an entry, each at most the file's bytes.
+    std::vector<std::int64_t> numbers(std::int64_t entry, std::int64_t count) const {
+        if (number(entry + 4, word_) != count) {
             refuse(entry + 4);
         }
         const std::int64_t value = entry + 4 + word_;
-        const std::int64_t first = strips_ == 1 ? value : number(value, word_);
-        if (first < 0 || first > size_ - strips_ * word_) {
+        const std::int64_t first = count == 1 ? value : number(value, word_);
+        if (first < 0 || first > size_ - count * word_) {
             refuse(value);
         }
-        std::vector<std::byte> bytes(static_cast<std::size_t>(strips_ * word_));
+        std::vector<std::byte> bytes(static_cast<std::size_t>(count * word_));
         file_.read(first, std::ssize(bytes), bytes.data());
-        for (std::int64_t strip = 0; strip < strips_; ++strip) {
-            sizes.push_back(decoded(bytes.data() + strip * word_, word_));
-            if (sizes.back() < 0 || sizes.back() > size_) {
-                refuse(first + strip * word_);
+        std::vector<std::int64_t> made;
+        for (std::int64_t i = 0; i < count; ++i) {
+            made.push_back(decoded(bytes.data() + i * word_, word_));
+            if (made.back() < 0 || made.back() > size_) {
+                refuse(first + i * word_);
             }
         }
+        return made;
     }
 
     static std::int64_t decoded(const std::byte* bytes, std::int64_t count) {
@@ -104,7 +125,6 @@ class Directories {
 
     const File& file_;
     std::int64_t size_;
-    std::int64_t strips_; ///< of a page
     std::int64_t word_ = 4;
     std::int64_t next_ = 0;
     std::int64_t before_ = 0;
@@ -114,12 +134,22 @@ class Directories {
 
 std::vector<std::int64_t> packed_strip_sizes(const OutputDataset& output) {
     const TiffImage image = tiff_image(output);
-    const std::int64_t lines = tiff_strip_lines(image, output.layout.compression);
+    const std::vector<CoarserLevel> levels = coarser_levels(output);
+    const auto strips_of = [&](const TiffImage& level) {
+        return tiff_strips(level, output.layout.compression, output.layout.tile).count;
+    };
     const File file(output.file, File::Mode::read);
-    Directories directories(file, (image.height + lines - 1) / lines);
+    Directories directories(file);
     std::vector<std::int64_t> sizes;
+    std::vector<std::vector<std::int64_t>> places; ///< of the levels of each page
     for (std::int64_t page = 0; page < image.pages(); ++page) {
-        directories.add_sizes(sizes);
+        places.push_back(directories.add_sizes(strips_of(image), std::ssize(levels), sizes));
+    }
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+        const std::int64_t strips = strips_of(tiff_image(levels[level].dataset));
+        for (const std::vector<std::int64_t>& of_page : places) {
+            directories.add_level_sizes(of_page[level], strips, sizes);
+        }
     }
     return sizes;
 }

@@ -34,12 +34,17 @@ enum class TiffFlavour { imagej, ome };
 DataPlace place_tiff(const OutputDataset& output, TiffFlavour flavour);
 void make_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
                          const StructurePiece& piece);
-/// PackedFormat's functions: strips in deflate, zstd and LZW.
+/// PackedFormat's functions: strips or tiles in deflate, zstd and LZW.
 bool is_tiff_compression(Compression compression);
 std::vector<std::int64_t> tiff_chunk(const ArrayInfo& array, const OutputLayout& layout);
+bool has_tiff_tiles(const ArrayInfo& array, const OutputLayout& layout);
 void make_packed_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
                                 std::span<const std::int64_t> sizes, const StructurePiece& piece);
 std::vector<std::int64_t> packed_strip_sizes(const OutputDataset& output);
+
+/// WrittenFormat::levels of a pyramid: y and x are halved until neither is above 256 elements. Each
+/// page has its levels in SubIFDs. @throws Error (usage) as tiff_image().
+std::vector<CoarserLevel> tiff_levels(const OutputDataset& output);
 
 std::vector<std::string> left_out_of_tiff(const OutputDataset& output, TiffFlavour flavour);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/tiff/tiff_layout.hpp"
 
+#include "base/rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -68,22 +70,43 @@ void add_ratio(TiffBytes& bytes, double number) {
 
 } // namespace
 
-std::int64_t tiff_strip_lines(const TiffImage& image, Compression compression) {
+TiffStrips tiff_strips(const TiffImage& image, Compression compression,
+                       const std::vector<std::int64_t>& tile) {
     constexpr std::int64_t plain_bytes = 8 << 20;
     constexpr std::int64_t packed_bytes = 1 << 18;
     const bool is_packed = compression != Compression::none;
-    if (is_packed && image.samples > 1) {
-        return 1;
+    if (is_packed && !tile.empty() && image.height >= tile[0] && image.width >= tile[1]) {
+        return {tile[0], tile[1],
+                ceil_divide(image.height, tile[0]) * ceil_divide(image.width, tile[1]), true};
     }
-    return std::clamp<std::int64_t>((is_packed ? packed_bytes : plain_bytes) / image.line_bytes(),
-                                    1, image.height);
+    const std::int64_t lines =
+        is_packed && image.samples > 1
+            ? 1
+            : std::clamp<std::int64_t>(
+                  (is_packed ? packed_bytes : plain_bytes) / image.line_bytes(), 1, image.height);
+    return {lines, image.width, ceil_divide(image.height, lines), false};
 }
 
-TiffLayout::TiffLayout(TiffImage image, TiffTags tags, TiffPacking packing)
-    : image_(std::move(image)), tags_(std::move(tags)), packing_(std::move(packing)),
-      data_bytes_(image_.pages() * image_.page_bytes()), pages_(image_.pages()),
-      strip_lines_(tiff_strip_lines(image_, packing_.compression)),
-      strips_((image_.height + strip_lines_ - 1) / strip_lines_) {
+TiffLayout::TiffLayout(TiffImage image, TiffTags tags, TiffPacking packing,
+                       const std::vector<TiffImage>& levels)
+    : tags_(std::move(tags)), packing_(std::move(packing)), pages_(image.pages()),
+      samples_(image.samples) {
+    Level next{std::move(image)};
+    next.data_at = data_at;
+    for (std::size_t i = 0;; ++i) {
+        next.cut = tiff_strips(next.image, packing_.compression, packing_.tile);
+        next.strips = next.cut.count;
+        levels_.push_back(next);
+        data_bytes_ += pages_ * next.image.page_bytes();
+        if (i == levels.size()) {
+            break;
+        }
+        next.image = levels[i];
+        next.number += 1;
+        next.first_strip += pages_ * next.strips;
+        next.first_common += next.strips;
+        next.data_at = data_at + data_bytes_;
+    }
     if (is_packed()) {
         data_bytes_ = 0;
         for (const std::int64_t bytes : packing_.sizes) {
@@ -97,7 +120,8 @@ std::int64_t TiffLayout::width_of(EntryType type) {
     switch (type) {
     case EntryType::text: return 1;
     case EntryType::short_number: return 2;
-    case EntryType::number: return 4;
+    case EntryType::number:
+    case EntryType::directory: return 4;
     default: return 8;
     }
 }
@@ -118,23 +142,26 @@ TiffBytes TiffLayout::header() const {
 
 TiffBytes TiffLayout::common() const {
     TiffBytes bytes;
-    for (std::int64_t strip = 0; strip < (is_packed() ? 0 : strips_); ++strip) {
-        bytes.add(strip_size(0, strip), word());
+    for (const Level& level : levels_) {
+        for (std::int64_t strip = 0; strip < (is_packed() ? 0 : level.strips); ++strip) {
+            bytes.add(strip_size(level, 0, strip), word());
+        }
     }
-    for (std::int64_t sample = 0; sample < image_.samples; ++sample) {
-        bytes.add(8 * image_.sample_bytes(), 2);
+    for (std::int64_t sample = 0; sample < samples_; ++sample) {
+        bytes.add(8 * levels_.front().image.sample_bytes(), 2);
     }
-    for (std::int64_t sample = 0; sample < image_.samples; ++sample) {
-        bytes.add(sample_format_of(image_.type), 2);
+    for (std::int64_t sample = 0; sample < samples_; ++sample) {
+        bytes.add(sample_format_of(levels_.front().image.type), 2);
     }
     bytes.add(0, pages_at() - common_at() - bytes.size());
     return bytes;
 }
 
-void TiffLayout::add_page(std::int64_t page, TiffBytes& bytes) const {
-    const std::int64_t at = page_at(page);
-    const std::int64_t end = bytes.size() + directory_size(page);
-    const std::vector<Entry> entries = page_entries(page, at + directory_size(page));
+void TiffLayout::add_page(std::int64_t number, std::int64_t page, TiffBytes& bytes) const {
+    const Level& level = levels_.at(static_cast<std::size_t>(number));
+    const std::int64_t size = directory_size(level, page);
+    const std::int64_t end = bytes.size() + size;
+    const std::vector<Entry> entries = page_entries(level, page, page_at(level, page) + size);
     bytes.add(std::ssize(entries), big_ ? 8 : 2);
     for (const Entry& entry : entries) {
         bytes.add(entry.tag, 2);
@@ -144,23 +171,42 @@ void TiffLayout::add_page(std::int64_t page, TiffBytes& bytes) const {
         bytes.add(entry.value, itself ? width_of(entry.type) : word());
         bytes.add(0, itself ? word() - width_of(entry.type) : 0);
     }
-    bytes.add(page + 1 < pages_ ? page_at(page + 1) : 0, word());
+    bytes.add(number == 0 && page + 1 < pages_ ? page_at(level, page + 1) : 0, word());
     bytes.add(0, end - bytes.size());
-    add_table(page, &TiffLayout::strip_at, bytes);
+    add_strips(level, page, &TiffLayout::strip_at, bytes);
     if (is_packed()) {
-        add_table(page, &TiffLayout::strip_size, bytes);
+        add_strips(level, page, &TiffLayout::strip_size, bytes);
+    }
+    if (number == 0) {
+        add_table(levels_of(page), bytes);
     }
 }
 
-void TiffLayout::add_table(std::int64_t page,
-                           std::int64_t (TiffLayout::*value)(std::int64_t, std::int64_t) const,
-                           TiffBytes& bytes) const {
-    if (strips_ > 1) {
-        for (std::int64_t strip = 0; strip < strips_; ++strip) {
-            bytes.add((this->*value)(page, strip), word());
-        }
-        bytes.add(0, table_size() - strips_ * word());
+void TiffLayout::add_strips(const Level& level, std::int64_t page, OfStrip value,
+                            TiffBytes& bytes) const {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t strip = 0; strip < level.strips; ++strip) {
+        numbers.push_back((this->*value)(level, page, strip));
     }
+    add_table(numbers, bytes);
+}
+
+void TiffLayout::add_table(const std::vector<std::int64_t>& numbers, TiffBytes& bytes) const {
+    const std::int64_t size = table_size(std::ssize(numbers));
+    if (size > 0) {
+        for (const std::int64_t number : numbers) {
+            bytes.add(number, word());
+        }
+        bytes.add(0, size - std::ssize(numbers) * word());
+    }
+}
+
+std::vector<std::int64_t> TiffLayout::levels_of(std::int64_t page) const {
+    std::vector<std::int64_t> places;
+    for (std::size_t i = 1; i < levels_.size(); ++i) {
+        places.push_back(page_at(levels_[i], page));
+    }
+    return places;
 }
 
 void TiffLayout::add_tail(TiffBytes& bytes) const {
@@ -174,19 +220,33 @@ void TiffLayout::add_tail(TiffBytes& bytes) const {
     bytes.add(0, tags_.description.empty() ? 0 : 1);
 }
 
-std::int64_t TiffLayout::entries_of(std::int64_t page) const {
+std::int64_t TiffLayout::entries_of(const Level& level, std::int64_t page) const {
     constexpr std::int64_t of_all = 11;
-    return of_all + (has_alpha() ? 1 : 0) +
+    const std::int64_t all = of_all + (has_alpha() ? 1 : 0) + (level.cut.tiled ? 1 : 0);
+    if (level.number > 0) {
+        return all + 1;
+    }
+    return all + (levels() > 1 ? 1 : 0) +
            (page > 0 ? 0 : (tags_.description.empty() ? 0 : 1) + (tags_.resolution ? 3 : 0));
 }
 
-std::int64_t TiffLayout::directory_size(std::int64_t page) const {
-    const std::int64_t entries = entries_of(page);
+std::int64_t TiffLayout::directory_size(const Level& level, std::int64_t page) const {
+    const std::int64_t entries = entries_of(level, page);
     return rounded(big_ ? 8 + entries * 20 + 8 : 2 + entries * 12 + 4);
 }
 
-std::int64_t TiffLayout::page_size(std::int64_t page) const {
-    return directory_size(page) + (is_packed() ? 2 : 1) * table_size();
+std::int64_t TiffLayout::page_size(const Level& level, std::int64_t page) const {
+    return directory_size(level, page) + strip_tables_size(level) +
+           (level.number == 0 ? table_size(levels() - 1) : 0);
+}
+
+std::int64_t TiffLayout::page_at(const Level& level, std::int64_t page) const {
+    std::int64_t at = pages_at();
+    for (std::int64_t i = 0; i < level.number; ++i) {
+        const Level& before = levels_[static_cast<std::size_t>(i)];
+        at += page_size(before, 0) + (pages_ - 1) * page_size(before, 1);
+    }
+    return at + (page == 0 ? 0 : page_size(level, 0) + (page - 1) * page_size(level, 1));
 }
 
 std::int64_t TiffLayout::tail_size() const {
@@ -194,53 +254,82 @@ std::int64_t TiffLayout::tail_size() const {
            (tags_.description.empty() ? 0 : std::ssize(tags_.description) + 1);
 }
 
-std::int64_t TiffLayout::strip_at(std::int64_t page, std::int64_t strip) const {
+std::int64_t TiffLayout::strip_at(const Level& level, std::int64_t page, std::int64_t strip) const {
     return is_packed()
-               ? places_[static_cast<std::size_t>(page * strips_ + strip)]
-               : data_at + page * image_.page_bytes() + strip * strip_lines_ * image_.line_bytes();
+               ? places_[static_cast<std::size_t>(level.first_strip + page * level.strips + strip)]
+               : level.data_at + page * level.image.page_bytes() +
+                     strip * level.cut.lines * level.image.line_bytes();
 }
 
-std::int64_t TiffLayout::strip_size(std::int64_t page, std::int64_t strip) const {
-    return is_packed()
-               ? packing_.sizes[static_cast<std::size_t>(page * strips_ + strip)]
-               : std::min(strip_lines_, image_.height - strip * strip_lines_) * image_.line_bytes();
+std::int64_t TiffLayout::strip_size(const Level& level, std::int64_t page,
+                                    std::int64_t strip) const {
+    return is_packed() ? packing_.sizes[static_cast<std::size_t>(level.first_strip +
+                                                                 page * level.strips + strip)]
+                       : std::min(level.cut.lines, level.image.height - strip * level.cut.lines) *
+                             level.image.line_bytes();
 }
 
-std::vector<TiffLayout::Entry> TiffLayout::page_entries(std::int64_t page,
-                                                        std::int64_t strips_at) const {
+void TiffLayout::add_strip_entries(const Level& level, std::int64_t page, std::int64_t tables_at,
+                                   std::vector<Entry>& entries) const {
     const EntryType place = big_ ? EntryType::long_number : EntryType::number;
-    const std::int64_t sizes_at = is_packed() ? strips_at + table_size() : common_at();
-    const std::int64_t bits_at = common_at() + (is_packed() ? 0 : strips_ * word());
-    const bool one = strips_ == 1;
-    const bool grey = image_.samples == 1;
-    std::int64_t bits = bits_at;
-    std::int64_t formats = bits_at + 2 * image_.samples;
+    const std::int64_t sizes_at = is_packed() ? tables_at + table_size(level.strips)
+                                              : common_at() + level.first_common * word();
+    const bool one = level.strips == 1;
+    const bool tiled = level.cut.tiled;
+    const auto tag = [&](std::uint16_t of_strips, std::uint16_t of_tiles) {
+        return tiled ? of_tiles : of_strips;
+    };
+    entries.push_back(
+        {tag(273, 324), place, level.strips, one ? strip_at(level, page, 0) : tables_at});
+    entries.push_back({tag(278, 323), EntryType::number, 1, level.cut.lines});
+    entries.push_back(
+        {tag(279, 325), place, level.strips, one ? strip_size(level, page, 0) : sizes_at});
+    if (tiled) {
+        entries.push_back({322, EntryType::number, 1, level.cut.columns});
+    }
+}
+
+std::vector<TiffLayout::Entry> TiffLayout::page_entries(const Level& level, std::int64_t page,
+                                                        std::int64_t tables_at) const {
+    const TiffImage& image = level.image;
+    const bool grey = samples_ == 1;
+    std::int64_t bits = samples_at();
+    std::int64_t formats = bits + 2 * samples_;
     if (grey) {
-        bits = 8 * image_.sample_bytes();
-        formats = sample_format_of(image_.type);
+        bits = 8 * image.sample_bytes();
+        formats = sample_format_of(image.type);
     } else if (big_) { // up to four numbers of two bytes are in the entry itself
         const std::int64_t each = has_alpha() ? 0x1'0001'0001'0001 : 0x1'0001'0001;
-        bits = 8 * image_.sample_bytes() * each;
-        formats = sample_format_of(image_.type) * each;
+        bits = 8 * image.sample_bytes() * each;
+        formats = sample_format_of(image.type) * each;
     }
     std::vector<Entry> entries = {
-        {256, EntryType::number, 1, image_.width},
-        {257, EntryType::number, 1, image_.height},
-        {258, EntryType::short_number, image_.samples, bits},
+        {256, EntryType::number, 1, image.width},
+        {257, EntryType::number, 1, image.height},
+        {258, EntryType::short_number, samples_, bits},
         {259, EntryType::short_number, 1, scheme_of(packing_.compression)},
         {262, EntryType::short_number, 1, grey ? 1 : 2}, // 0 is black; or colours
-        {273, place, strips_, one ? strip_at(page, 0) : strips_at},
-        {277, EntryType::short_number, 1, image_.samples},
-        {278, EntryType::number, 1, strip_lines_},
-        {279, place, strips_, one ? strip_size(page, 0) : sizes_at},
+        {277, EntryType::short_number, 1, samples_},
         {284, EntryType::short_number, 1, 1}, // a pixel's samples together
-        {339, EntryType::short_number, image_.samples, formats}};
+        {339, EntryType::short_number, samples_, formats}};
+    add_strip_entries(level, page, tables_at, entries);
     if (has_alpha()) { // by which the colours are not multiplied
-        entries.insert(entries.end() - 1, {338, EntryType::short_number, 1, 2});
+        entries.push_back({338, EntryType::short_number, 1, 2});
     }
-    if (page == 0) {
+    if (level.number > 0) { // an image of less resolution
+        entries.push_back({254, EntryType::number, 1, 1});
+    } else if (levels() > 1) {
+        const std::vector<std::int64_t> places = levels_of(page);
+        const EntryType directory = big_ ? EntryType::long_directory : EntryType::directory;
+        entries.push_back(
+            {330, directory, std::ssize(places),
+             places.size() == 1 ? places.front() : tables_at + strip_tables_size(level)});
+    }
+    if (level.number == 0 && page == 0) {
         add_own_entries(entries);
     }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
     return entries;
 }
 
@@ -262,8 +351,6 @@ void TiffLayout::add_own_entries(std::vector<Entry>& entries) const {
     if (!tags_.description.empty()) {
         entries.push_back({270, EntryType::text, std::ssize(tags_.description) + 1, at});
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.tag < b.tag; });
 }
 
 } // namespace runner

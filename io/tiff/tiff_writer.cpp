@@ -21,7 +21,11 @@ TiffDescription described(const TiffImage& image, const OutputDataset& output,
 
 TiffLayout layout_of(const TiffImage& image, const OutputDataset& output, TiffFlavour flavour,
                      TiffPacking packing = {}) {
-    return {image, described(image, output, flavour).tags, std::move(packing)};
+    std::vector<TiffImage> levels;
+    for (const CoarserLevel& level : coarser_levels(output)) {
+        levels.push_back(tiff_image(level.dataset));
+    }
+    return {image, described(image, output, flavour).tags, std::move(packing), levels};
 }
 
 void make_structure(const TiffLayout& layout, std::int64_t pages, const StructurePiece& piece) {
@@ -29,8 +33,8 @@ void make_structure(const TiffLayout& layout, std::int64_t pages, const Structur
     piece(0, layout.header().get());
     TiffBytes bytes = layout.common();
     std::int64_t at = layout.common_at();
-    for (std::int64_t page = 0; page < pages; ++page) {
-        layout.add_page(page, bytes);
+    for (std::int64_t item = 0; item < layout.levels() * pages; ++item) {
+        layout.add_page(item / pages, item % pages, bytes);
         if (bytes.size() >= buffer_bytes) {
             piece(at, bytes.get());
             at += bytes.size();
@@ -57,9 +61,10 @@ void make_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
 void make_packed_tiff_structure(const OutputDataset& output, TiffFlavour flavour,
                                 std::span<const std::int64_t> sizes, const StructurePiece& piece) {
     const TiffImage image = tiff_image(output);
-    make_structure(layout_of(image, output, flavour,
-                             {output.layout.compression, {sizes.begin(), sizes.end()}}),
-                   image.pages(), piece);
+    make_structure(
+        layout_of(image, output, flavour,
+                  {output.layout.compression, output.layout.tile, {sizes.begin(), sizes.end()}}),
+        image.pages(), piece);
 }
 
 bool is_tiff_compression(Compression compression) {
@@ -71,10 +76,16 @@ std::vector<std::int64_t> tiff_chunk(const ArrayInfo& array, const OutputLayout&
     const TiffImage image = tiff_image({{}, {}, array, layout});
     std::vector<std::int64_t> chunk(array.shape.size(), 1);
     const std::size_t line = image.leading.size();
-    chunk[line] = tiff_strip_lines(image, layout.compression);
+    const TiffStrips strips = tiff_strips(image, layout.compression, layout.tile);
+    chunk[line] = strips.lines;
     std::copy(array.shape.begin() + static_cast<std::ptrdiff_t>(line) + 1, array.shape.end(),
               chunk.begin() + static_cast<std::ptrdiff_t>(line) + 1);
+    chunk[line + 1] = strips.columns;
     return chunk;
+}
+
+bool has_tiff_tiles(const ArrayInfo& array, const OutputLayout& layout) {
+    return tiff_strips(tiff_image({{}, {}, array, layout}), layout.compression, layout.tile).tiled;
 }
 
 std::vector<std::string> left_out_of_tiff(const OutputDataset& output, TiffFlavour flavour) {

@@ -25,7 +25,7 @@ class PackedWriter final : public RowWriter {
   public:
     PackedWriter(const OutputDataset& output, int rank, int threads, std::int64_t attempt)
         : array_(output.array), grid_(output.array, output.layout),
-          cuts_(cuts_chunks(output.layout)), threads_(threads) {
+          cuts_(cuts_chunks(output.array, output.layout)), threads_(threads) {
         const std::int64_t shards = std::min<std::int64_t>({most_shards, threads, grid_.parts()});
         for (std::int64_t number = 0; number < std::max<std::int64_t>(shards, 1); ++number) {
             shards_.emplace_back(shard_path(output, rank, attempt, number));

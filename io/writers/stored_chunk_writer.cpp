@@ -66,7 +66,8 @@ std::set<std::uint32_t> damaged_files(const OutputDataset& output, const StoredC
 }
 
 StoredChunks chunks_in(FileAccess& files, const OutputDataset& output) {
-    const bool is_foreign = output.layout.is_hdf5() || !cuts_chunks(output.layout);
+    const bool is_foreign = output.layout.is_hdf5() ||
+                            (folder_of(output.layout) != nullptr && !is_in_slices(output.layout));
     DatasetLayout layout = is_foreign ? stored_places(files, output) : packed_layout(output);
     if (!output.layout.is_hdf5() && is_foreign) {
         StoredChunks stored{std::move(layout.chunks), std::move(layout.chunk_files)};
@@ -86,7 +87,8 @@ class StoredChunkWriter final : public RowWriter {
   public:
     StoredChunkWriter(FileAccess& files, const OutputDataset& output, int threads)
         : files_(files), output_(output), grid_(output.array, output.layout),
-          stored_(chunks_in(files, output)), cuts_(cuts_chunks(output.layout)), threads_(threads) {
+          stored_(chunks_in(files, output)), cuts_(cuts_chunks(output.array, output.layout)),
+          threads_(threads) {
         for (int thread = 0; thread < threads; ++thread) {
             packers_.emplace_back(output.layout, grid_.chunk_bytes(), output.array);
             unpackers_.emplace_back(layout_filters(output.layout, output.array),

@@ -176,8 +176,10 @@ std::string image_lines(const OutputLayout& layout) {
     }
     const Pyramid& pyramid = layout.pyramid;
     std::string count =
-        line("ngff", toml_text(ngff_names.at(static_cast<std::size_t>(layout.ngff)))) +
-        line("levels", pyramid.levels == 0 ? "\"auto\"" : std::to_string(pyramid.levels));
+        has_levels_in_file(layout.format)
+            ? line("pyramid", truth(pyramid.levels != 1))
+            : line("ngff", toml_text(ngff_names.at(static_cast<std::size_t>(layout.ngff)))) +
+                  line("levels", pyramid.levels == 0 ? "\"auto\"" : std::to_string(pyramid.levels));
     if (pyramid.levels == 1) {
         return count;
     }
@@ -203,7 +205,8 @@ std::string output_lines(const JobFile::Output& output) {
         layout.compression != Compression::none && has_layout_key(layout.format, "compression");
     return text + extents_line("chunk", layout.chunk) + extents_line("shard", layout.shard) +
            (is_packed ? compression_lines(layout) : "") +
-           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "") + image_lines(layout);
+           (layout.shuffle ? line("shuffle", truth(layout.shuffle)) : "") +
+           extents_line("tile", layout.tile) + image_lines(layout);
 }
 
 std::string batch_lines(const JobFile::Batch& batch) {

@@ -43,7 +43,7 @@ std::optional<Compression> parse_compression(TableReader& table, const KnownForm
     return index ? std::optional(static_cast<Compression>(*index)) : std::nullopt;
 }
 
-/// The keys of OME-Zarr: which coarser levels an image has, and the version.
+/// Which coarser levels an image has, and the version of OME-Zarr.
 void parse_image(TableReader& table, LayoutChoice& choice) {
     const bool is_given = table.has("levels");
     choice.levels = parse_count(table, "levels", most_levels);
@@ -61,6 +61,7 @@ void parse_image(TableReader& table, LayoutChoice& choice) {
     if (ngff) {
         choice.ngff = static_cast<Ngff>(*ngff);
     }
+    choice.pyramid = table.boolean("pyramid");
 }
 
 OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
@@ -80,6 +81,7 @@ OutputLayout parse_layout(TableReader& table, const KnownFormat& format) {
     choice.level = table.integer("level", levels.lowest, levels.highest);
     choice.shuffle = table.boolean("shuffle").value_or(choice.shuffle);
     parse_image(table, choice);
+    choice.tile = table.integers("tile", 1);
     if (!format) {
         return choice.layout(nullptr);
     }

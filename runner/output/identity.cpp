@@ -206,8 +206,9 @@ std::string output_lines(const PreparedJob& prepared) {
                        line("output.dtype", type_text(output.array)) +
                        line("output.shape", shape_text(output.array.shape)) +
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
-    if (!layout.shard.empty()) {
-        text += line("output.shard", toml_text(std::span<const std::int64_t>(layout.shard)));
+    for (const auto& [key, extents] :
+         {std::pair("output.shard", layout.shard), std::pair("output.tile", layout.tile)}) {
+        text += extents.empty() ? "" : line(key, toml_text(std::span<const std::int64_t>(extents)));
     }
     for (const OutputField& field : output.fields) {
         text += line("output.field " + field.dataset,

@@ -71,10 +71,10 @@ bool is_of_storage(std::string_view line) {
     while (line.starts_with(earlier)) {
         line.remove_prefix(earlier.size());
     }
-    constexpr std::array<std::string_view, 11> keys = {
+    constexpr std::array<std::string_view, 12> keys = {
         "output.chunk",         "output.shard",      "output.parts",  "output.compression",
         "output.level",         "output.shuffle",    "output.format", "output.levels",
-        "output.level_factors", "output.downsample", "output.ngff"};
+        "output.level_factors", "output.downsample", "output.ngff",   "output.tile"};
     const std::string_view key = line.substr(0, line.find(" = "));
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }

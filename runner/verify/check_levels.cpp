@@ -2,6 +2,7 @@
 #include "runner/verify/check_levels.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/files/own_file.hpp"
 #include "io/filters/packer.hpp"
@@ -19,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <system_error>
 
 namespace runner {
@@ -54,6 +56,9 @@ class LevelChunkMaker {
 
     std::vector<std::byte> packed(std::int64_t chunk) {
         std::vector<std::byte> whole(static_cast<std::size_t>(grid_.chunk_bytes()));
+        const auto used = cuts_chunks(level_.dataset.array, level_.dataset.layout)
+                              ? static_cast<std::size_t>(grid_.cut_bytes(chunk))
+                              : whole.size();
         const Volumes level(level_.dataset.array.shape);
         const std::int64_t depth = level.extents[0];
         const std::int64_t in_volume = Volumes(grid_.chunk()).extents[0];
@@ -70,7 +75,7 @@ class LevelChunkMaker {
             box.count[0] = std::min(in_volume, depth - box.start[0]);
             fill(box, whole.data() + layer * grid_.part_bytes());
         }
-        const auto bytes = packer_.pack(whole);
+        const auto bytes = packer_.pack(std::span(whole).first(used));
         return {bytes.begin(), bytes.end()};
     }
 
@@ -107,16 +112,47 @@ class LevelChunkMaker {
     Packer packer_;
 };
 
-/// Writes a file of a level again.
-void restore_file(const LevelSweep& sweep, const OutputDataset& image, const DatasetLayout& places,
-                  const FileOfChunks& file, int threads) {
-    const OutputDataset& level = sweep.levels().front().dataset;
-    IoThreads pool(threads);
+std::vector<std::unique_ptr<LevelChunkMaker>> makers_of(const LevelSweep& sweep,
+                                                        const OutputDataset& image,
+                                                        const DatasetLayout& places, int threads) {
     std::vector<std::unique_ptr<LevelChunkMaker>> makers;
     makers.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
         makers.push_back(std::make_unique<LevelChunkMaker>(sweep, image, places));
     }
+    return makers;
+}
+
+/// The name of a level that is in the file of its image, for people.
+std::string name_of_level(std::size_t index) { return "level " + std::to_string(index + 1); }
+
+/// Writes the chunks of a level again, each into its place in the file of the image.
+void restore_level(const LevelSweep& sweep, const OutputDataset& image,
+                   const DatasetLayout& of_image, const DatasetLayout& of_level, int threads) {
+    IoThreads pool(threads);
+    const auto makers = makers_of(sweep, image, of_image, threads);
+    File file(image.file, File::Mode::update);
+    pool.run(std::ssize(of_level.chunks), [&](std::int64_t item, int thread) {
+        const ChunkPlace& place = of_level.chunks[static_cast<std::size_t>(item)];
+        const std::vector<std::byte> packed =
+            makers[static_cast<std::size_t>(thread)]->packed(place.index);
+        if (std::ssize(packed) != place.bytes) {
+            throw Error(ExitCode::output, {"cannot repair a coarser level", image.file,
+                                           "this version of the library packs it to another size",
+                                           "Run the job again with output.overwrite = true"});
+        }
+        file.write(place.offset, place.bytes, packed.data());
+    });
+    file.sync();
+    file.close();
+}
+
+/// Writes a file of a level again.
+void restore_file(const LevelSweep& sweep, const OutputDataset& image, const DatasetLayout& places,
+                  const FileOfChunks& file, int threads) {
+    const OutputDataset& level = sweep.levels().front().dataset;
+    IoThreads pool(threads);
+    const auto makers = makers_of(sweep, image, places, threads);
     std::vector<std::vector<std::byte>> packed(file.chunks.size());
     pool.run(std::ssize(packed), [&](std::int64_t item, int thread) {
         const auto own = static_cast<std::size_t>(item);
@@ -139,31 +175,40 @@ void restore_file(const LevelSweep& sweep, const OutputDataset& image, const Dat
     replace_file(path.string(), bytes, Durable::yes);
 }
 
+/// The places of the image's chunks, and of each level's.
+std::vector<DatasetLayout> all_places(FileAccess& files, const OutputDataset& image) {
+    if (has_levels_in_file(image.layout.format)) {
+        return layouts_in_file(image);
+    }
+    std::vector<DatasetLayout> places = {stored_places(files, image)};
+    for (const CoarserLevel& level : coarser_levels(image)) {
+        places.push_back(stored_places(files, level.dataset));
+    }
+    return places;
+}
+
 } // namespace
 
 std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& output,
                                     std::optional<std::int64_t> sample, int threads) {
     const OutputDataset image = output.dataset();
     const LevelSweep sweep(image.array, coarser_levels(image), chunk_extents(image));
-    const DatasetLayout places = stored_places(files, image);
-    std::vector<DatasetLayout> of_levels;
-    for (const CoarserLevel& level : sweep.levels()) {
-        of_levels.push_back(stored_places(files, level.dataset));
-    }
+    const bool in_file = has_levels_in_file(image.layout.format);
+    std::vector<DatasetLayout> places = all_places(files, image);
     std::vector<std::unique_ptr<LevelReader>> readers;
     for (int thread = 0; thread < threads; ++thread) {
         readers.push_back(std::make_unique<LevelReader>(
-            LevelReader{StoredBoxes(image, places), {}, LevelMaker(sweep)}));
-        for (std::size_t i = 0; i < of_levels.size(); ++i) {
+            LevelReader{StoredBoxes(image, places.front()), {}, LevelMaker(sweep)}));
+        for (std::size_t i = 0; i < sweep.levels().size(); ++i) {
             readers.back()->levels.push_back(
-                std::make_unique<StoredBoxes>(sweep.levels()[i].dataset, of_levels[i]));
+                std::make_unique<StoredBoxes>(sweep.levels()[i].dataset, places[i + 1]));
         }
     }
     std::mutex mutex;
     std::map<std::string, std::string> wrong;
-    const auto mark = [&](const std::string& file, const std::string& why) {
+    const auto mark = [&](std::size_t level, const std::string& file, const std::string& why) {
         const std::lock_guard lock(mutex);
-        wrong.emplace(name_within(image.file, file), why);
+        wrong.emplace(in_file ? name_of_level(level) : name_within(image.file, file), why);
     };
     const std::int64_t all = sweep.regions();
     const std::vector<std::int64_t> regions = spread(sample.value_or(all), all);
@@ -174,7 +219,10 @@ std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& out
             sweep.region(regions[static_cast<std::size_t>(item)]),
             [&](const VolumeBox& box, std::byte* to) { reader.image.read(box, to); },
             [&](std::size_t level, const VolumeBox& box, const std::byte* elements) {
-                reader.levels[level]->compare(box, elements, mark);
+                reader.levels[level]->compare(box, elements,
+                                              [&](const std::string& file, const std::string& why) {
+                                                  mark(level, file, why);
+                                              });
             });
     });
     std::vector<WrongFile> listed;
@@ -188,11 +236,22 @@ std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& out
 void repair_levels(FileAccess& files, const FinishedOutput& output,
                    const std::vector<WrongFile>& wrong, int threads) {
     const OutputDataset image = output.dataset();
-    const DatasetLayout places = stored_places(files, image);
     std::set<std::string> names;
     for (const WrongFile& each : wrong) {
         names.insert(each.name);
     }
+    if (has_levels_in_file(image.layout.format)) {
+        const std::vector<DatasetLayout> all = layouts_in_file(image);
+        const std::vector<CoarserLevel> levels = coarser_levels(image);
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            if (names.contains(name_of_level(i))) {
+                const LevelSweep sweep(image.array, {levels[i]}, chunk_extents(image));
+                restore_level(sweep, image, all.front(), all[i + 1], threads);
+            }
+        }
+        return;
+    }
+    const DatasetLayout places = stored_places(files, image);
     for (const CoarserLevel& level : coarser_levels(image)) {
         const LevelSweep sweep(image.array, {level}, chunk_extents(image));
         const FolderOfChunks& folder = *folder_of(level.dataset.layout);

@@ -10,9 +10,10 @@
 
 namespace runner {
 
-/// A file of a coarser level that is not as it should be.
+/// A file of a coarser level that is not as it should be, or a level that is in the file of the
+/// image.
 struct WrongFile {
-    std::string name; ///< in the output's folder
+    std::string name; ///< in the output's folder; or "level 1"
     std::string why;
 
     bool operator==(const WrongFile&) const = default;
@@ -24,7 +25,9 @@ struct WrongFile {
 std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& output,
                                     std::optional<std::int64_t> sample, int threads);
 
-/// Writes these files again, of the image. Takes the memory of one. @throws Error (output).
+/// Writes these files or levels again, of the image. Takes the memory of a file, or of a chunk for
+/// each thread. @throws Error (output), also where a level in the file of the image is packed to
+/// another size.
 void repair_levels(FileAccess& files, const FinishedOutput& output,
                    const std::vector<WrongFile>& wrong, int threads);
 

@@ -5,6 +5,7 @@
 #include "io/files/file.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace runner {
 namespace {
@@ -95,7 +96,11 @@ const std::byte* StoredBoxes::chunk(std::int64_t index) {
     packed_.resize(static_cast<std::size_t>(
         std::clamp<std::int64_t>(place.bytes, 0, most_packed_bytes(grid_.chunk_bytes()))));
     file.read(place.offset, std::ssize(packed_), packed_.data());
-    elements_ = unpacker_.unpack(packed_, place.skipped, path).data();
+    std::optional<std::int64_t> least;
+    if (places_.edges == EdgeChunks::cut) {
+        least = grid_.cut_bytes(index);
+    }
+    elements_ = unpacker_.unpack(packed_, place.skipped, path, least).data();
     unpacked_ = index;
     return elements_;
 }

@@ -16,11 +16,11 @@
 
 namespace runner {
 
-/// Boxes of an image, or of a level of one, in the chunks of a finished output that is a folder.
-/// For one thread.
+/// Boxes of an image, or of a level of one, in the chunks of a finished output that has levels. For
+/// one thread.
 class StoredBoxes {
   public:
-    /// `places`: as stored_places() gives them; they outlive it.
+    /// `places`: as stored_places() or layouts_in_file() gives them; they outlive it.
     StoredBoxes(const OutputDataset& output, const DatasetLayout& places);
 
     /// The extents of a chunk along z, y and x.

@@ -52,8 +52,10 @@ std::string levels_text(const Verification& v) {
         return "levels: not compared, since rows of the image are wrong\n";
     }
     return "levels: " + counted(v.levels, "coarser one") + " compared: " +
-           (v.wrong_files.empty() ? "all right"
-                                  : counted(std::ssize(v.wrong_files), "file") + " wrong") +
+           (v.wrong_files.empty()
+                ? "all right"
+                : counted(std::ssize(v.wrong_files), v.levels_are_files ? "file" : "level") +
+                      " wrong") +
            "\n";
 }
 

@@ -198,6 +198,7 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
     result.levels = std::ssize(coarser_levels(output.dataset()));
     if (result.levels > 0 && result.wrong_runs.empty()) {
         result.levels_are_checked = true;
+        result.levels_are_files = !has_levels_in_file(output.job.output.layout.format);
         result.wrong_files = check_levels(files, output, request.sample, request.threads);
     }
     if (again) {

@@ -37,6 +37,7 @@ struct Verification {
     std::string not_recomputed;         ///< why nothing was, where it was not asked for
     std::int64_t levels = 0;            ///< coarser levels that the image has
     bool levels_are_checked = false;    ///< not where rows of the image are wrong
+    bool levels_are_files = true;       ///< and not in the file of the image
     std::vector<WrongFile> wrong_files; ///< of the coarser levels
 
     bool differs() const {

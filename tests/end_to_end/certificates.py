@@ -385,3 +385,14 @@ def test_attributes_of_a_finished_file_do_not_matter():
         file.attrs["note"] = "mine"
         file["made"].attrs["units"] = "counts"
     checked("out.h5", 0)
+
+
+def test_shards_do_not_matter():
+    np.save("in.npy", np.zeros((4, 40), "uint8"))
+    text = 'kind = "rescale"\n[input]\nfile = "in.npy"\n[output]\nfile = "o.zarr"\noverwrite = true\nchunk = [1, 8]\nshard = '
+    made = []
+    for shard in ("[2, 8]", "[4, 16]"):
+        pathlib.Path("shards.toml").write_text(f'{text}{shard}\n[rescale]\nfrom = [0, 9]\n')
+        assert attempt("shards.toml", "--quiet").returncode == 0
+        made.append({**json.loads(attempt("certify", "o.zarr").stdout), "machine": None})
+    assert made[0] == made[1]

@@ -14,6 +14,7 @@ import collections
 import concurrent.futures
 import ctypes
 import faulthandler
+import gzip
 import hashlib
 import multiprocessing
 import os
@@ -72,15 +73,19 @@ OUTPUTS = {
                       "uint16", ["a"]),
     "convolve.npy": ("convolve", TAPS, "", (3, 40, 50), "float32", []),
     "convolve.nii": ("convolve", TAPS, "", (3, 40, 50), "int16", []),
+    "convolve.nii.gz": ("convolve", TAPS, "", (3, 40, 50), "int16", []),
     "convolve.mrc": ("convolve", TAPS, "", (3, 40, 50), "float32", []),
     "convolve.tif": ("convolve", TAPS, "", (3, 40, 50), "uint16", []),
+    "pyramid.ome.tif": ("convolve", TAPS, "pyramid = true", (2, 40, 300), "uint16", []),
+    "pyramid_zstd.ome.tif": ("convolve", TAPS, 'pyramid = true\ncompression = "zstd"', (2, 40, 300), "uint8", []),
     "sand.sand": ("sand", "generations = 20\nsnapshot_every = 5", "", (1, 41, 37), "cells", []),
 }
 
 
 def file_of(name):
     """The output's file."""
-    return "out" + (pathlib.Path(name).suffix or ".h5")
+    ending = name.partition(".")[2]
+    return f"out.{ending or 'h5'}"
 
 
 def write_input(path, name, values):
@@ -148,9 +153,11 @@ def content(path, but=()):
     digest = hashlib.sha256()
     if path.suffix != ".h5":
         digest.update(path.read_bytes())
-        if path.suffix in (".npy", ".tif"):
+        if path.suffix in (".npy", ".tif") and ".ome" not in path.suffixes:
             values = np.load(path) if path.suffix == ".npy" else tifffile.imread(path)
             digest.update(f"{values.shape} {values.dtype.str};".encode() + values.tobytes())
+        if path.suffix == ".gz":
+            digest.update(gzip.decompress(path.read_bytes()))
         return digest.hexdigest()
     with h5py.File(path) as file:
         names = []
@@ -233,7 +240,7 @@ class Good:
         is_data = {at for first, last in self.ranges[file] for at in range(first, last)}
         self.data += [(file, at) for at in sorted(is_data)]
         # By blocks: seconds in attributes are others in each run, and a mutation is to be the same.
-        head = 200 if path.suffix in (".npy", ".tif", ".nii", ".mrc", ".sand") else 0
+        head = 200 if path.suffix in (".npy", ".tif", ".nii", ".gz", ".mrc", ".sand") else 0
         self.structure += [(file, at) for at in range(len(data))
                            if (at not in is_data or at < head) and any(data[at // 64 * 64:at // 64 * 64 + 64])]
         marks = [at for mark in MARKS for at in places(data, mark) if at not in is_data]

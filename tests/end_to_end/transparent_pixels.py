@@ -24,14 +24,19 @@ def job(source, kind, keys, output, more="", packing=""):
     return call("j.toml", "--quiet").stderr
 
 
+def write_png(name, array, colour_type):
+    """PIL writes none of 16 bits with alpha."""
+    lines = b"".join(b"\0" + line.astype(f">u{array.itemsize}").tobytes() for line in array)
+    head = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], 8 * array.itemsize, colour_type, 0, 0, 0)
+    pathlib.Path(name).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in [(b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b"")]))
+
+
 def write(name, array):
     """The file, and what the job file says beside its name."""
-    if name.endswith(".png"):  # PIL has none of 16 bits
-        lines = b"".join(b"\0" + line.astype(f">u{array.itemsize}").tobytes() for line in array)
-        head = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], 8 * array.itemsize, 6, 0, 0, 0)
-        pathlib.Path(name).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-            for kind, data in [(b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b"")]))
+    if name.endswith(".png"):
+        write_png(name, array, 6)
     elif name.endswith(".tif"):
         packing = {"compression": "zlib", "predictor": True} if name.startswith("packed") else {}
         tile = {"tile": (16, 16)} if name.startswith("tiles") else {}
@@ -112,6 +117,26 @@ def test_colours_that_alpha_is_in():
     tifffile.imwrite("a.tif", RGBA, photometric="rgb", extrasamples=["assocalpha"])
     said = job("a.tif", "transpose", "permutation = [1, 0, 2]", "o.h5")
     assert "multiplied by their alpha" in said and said.count("warning") == 1, said
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2"])
+def test_grey_with_alpha(dtype):
+    """The grey is read, and the alpha named in one warning, by jobs, convert and inspect."""
+    array = RGBA[..., :2].astype(dtype) * (257 if dtype == "u2" else 1)
+    write_png("a.png", array, 4)
+    if dtype == "u1":
+        with Image.open("a.png") as image:
+            assert image.mode == "LA" and np.array_equal(np.asarray(image), array)
+    said = job("a.png", "transpose", "permutation = [1, 0]", "o.h5")
+    assert said.count("alpha of the pixels is left out") == 1 == said.count("warning"), said
+    with h5py.File("o.h5") as file:
+        assert file["data"].dtype == array.dtype and np.array_equal(file["data"][()], array[..., 0].T)
+    call("verify", "o.h5", "--recompute", "3")
+    call("convert", "a.png", "back.png")
+    with Image.open("back.png") as image:
+        assert image.mode[0] in "LI" and np.array_equal(np.asarray(image), array[..., 0])
+    described, = json.loads(call("inspect", "a.png", "--json").stdout)["datasets"]
+    assert described["shape"] == [10, 12]
 
 
 def test_the_report_of_two_passes_has_the_warnings_of_both():

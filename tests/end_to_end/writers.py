@@ -142,6 +142,9 @@ def runs():
                    "x.tif") for name in ("deflate", "zstd", "lzw")]
     made.append(a_run("rescale .png", job("rescale", "/picture", "x.png", "from = [0, 255]\nto = [0, 65535]\n",
                                           'dtype = "uint16"'), "x.png"))
+    made += [a_run(f"rescale pyramid {name}", job("rescale", "/picture", "x.ome.tif", "from = [0, 255]\nto = [0, 255]\n",
+                                                  f"pyramid = true\n{layout}"), "x.ome.tif")
+             for name, layout in (("in strips", ""), ("in tiles", 'compression = "deflate"\ntile = [64, 128]'))]
     made += [a_run(f"convolve slices {name}", job("convolve", "/volume", file, CONVOLVE, layout), file)
              for name, file, layout in (("x_*.tif", "x_*.tif", ""), ("x_%03d.tiff deflate", "x_%03d.tiff", 'compression = "deflate"'))]
     made.append(a_run("rescale slices .png", job("rescale", "/pictures", "x_*.png", "from = [0, 255]\nto = [0, 255]\n"), "x_*.png"))
@@ -247,10 +250,10 @@ def damage_part():
 
 
 def damage_end(ending):
-    """One bit of the last rows."""
+    """One bit of the last rows, or of a coarser level."""
     def damage():
         file = f"{OUTPUTS}/x{ending}"
-        flip(file, {".tif": 2000, ".nii.gz": 2000}.get(ending, os.path.getsize(file) - 40))
+        flip(file, {".tif": 2000, ".nii.gz": 2000, ".ome.tif": 16 + 600 * 500 + 50}.get(ending, os.path.getsize(file) - 40))
     return damage
 
 
@@ -262,6 +265,7 @@ def repairs():
                 ("parts", "x.h5", "convolve parts", damage_part),
                 (".npy", "x.npy", "convolve .npy", damage_end(".npy")),
                 (".tif", "x.tif", "convolve .tif", damage_end(".tif")),
+                ("pyramid", "x.ome.tif", "rescale pyramid in strips", damage_end(".ome.tif")),
                 (".png", "x.png", "rescale .png", damage_end(".png")),
                 (".nii", "x.nii", "convolve .nii", damage_end(".nii")),
                 (".nii.gz", "x.nii.gz", "transpose .nii.gz", damage_end(".nii.gz")),
