@@ -86,7 +86,7 @@ def test_marks_and_plan():
         run(kind, keys, "image")
         with h5py.File("out.h5") as file:
             assert file["image"].attrs["interpretation"] == "rgb-image" and file["image"].shape == array.shape
-        assert "s: each by itself" in call("plan", "job.toml").stdout
+        assert "s: each by itself" in call("plan", "job.toml", "--backend", "cpu").stdout
         call("verify", "out.h5", "--recompute", "40")
     pathlib.Path("out.h5").unlink()
     assert 'sample 2: denoise.sigma = "auto" found' in call("job.toml").stderr
@@ -96,7 +96,7 @@ def test_plan_of_match():
     """What it makes is no colour, and its input still is."""
     store(samples("uint8", (20, 30, 3)))
     run("match", "patch = [1, 3, 3]\nwindow = [1, 5, 5]\ncount = 4", "image")
-    assert "y, x: searched · s: each by itself" in call("plan", "job.toml").stdout
+    assert "y, x: searched · s: each by itself" in call("plan", "job.toml", "--backend", "cpu").stdout
 
 
 def test_steps_of_one_pass():

@@ -99,7 +99,7 @@ TEST(Parts, AreFewMappings) {
     }
 }
 
-/// Of frames that are larger than a block each part has the same rows of every frame that it has
+/// Each part of an output of large frames has the same rows of every frame that it has
 /// rows of: every second frame of one shape, and every frame of the other.
 TEST(Parts, OfLargeFramesAreRegularSelections) {
     for (const auto& [shape, block] : {std::pair{std::vector<std::int64_t>{16, 24, 1 << 17}, 6},
