@@ -16,8 +16,11 @@ using Triple = std::array<std::int64_t, 3>;
 /// Bytes of a region where blocks are not larger.
 constexpr std::int64_t wanted_region_bytes = 8 * MiB;
 
+constexpr std::int64_t most_samples = 4; ///< of a pixel
+
 /// Extents of a region: whole blocks of the last level, and by them whole grains, as long as it has
-/// the wanted bytes; then more along x, so that its rows are long.
+/// the wanted bytes; then more along x, so that its rows are long, and of colour along what is x
+/// there.
 Triple region_extents(const Volumes& volumes, const Triple& block, const Triple& grain,
                       std::int64_t element_bytes) {
     const auto bytes = [&](const Triple& extents) {
@@ -35,6 +38,11 @@ Triple region_extents(const Volumes& volumes, const Triple& block, const Triple&
     }
     while (step[2] < volumes.extents[2] && 2 * bytes(step) <= wanted_region_bytes) {
         step[2] *= 2;
+    }
+    // The samples of a pixel are a short row; its line is what is stored together.
+    while (volumes.extents[2] <= most_samples && step[1] < volumes.extents[1] &&
+           2 * bytes(step) <= wanted_region_bytes) {
+        step[1] *= 2;
     }
     return step;
 }
