@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t most_images = 10'000;
 
-std::string within(const std::string& group, const std::string& name) {
-    return group.empty() ? name : group + "/" + name;
-}
-
 /// What OME-Zarr says of a group: of 0.4 its attributes, of 0.5 a member of them.
 Json ome_of(ZarrStore& store, const std::string& group) {
     Json attributes = zarr_attributes(store, group);

@@ -23,10 +23,6 @@ namespace {
 constexpr const char* root_array = "data"; ///< what an array is called that is the store itself
 constexpr std::array metadata_files = {zarr_json, zarray_json, zgroup_json, zattrs_json};
 
-std::string within(const std::string& group, const std::string& name) {
-    return group.empty() ? name : group + "/" + name;
-}
-
 /// A node of a store.
 struct Node {
     enum class Is { nothing, group, array_of_version2, array_of_version3 } is = Is::nothing;

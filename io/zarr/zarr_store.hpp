@@ -21,6 +21,11 @@ struct StoreFile {
     std::int64_t bytes = 0;
 };
 
+/// The name of a node in a group of a store; "" is the store itself.
+inline std::string within(const std::string& group, const std::string& name) {
+    return group.empty() ? name : group + "/" + name;
+}
+
 /// A Zarr store that is a folder, or a .zip. Every file is one of the folder's own, or one that the
 /// rules of the input allow where a link, or "..", leads out of it. @throws Error (input).
 class ZarrStore {

@@ -20,7 +20,7 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t most_directory_bytes = 256 * MiB;
-constexpr const char* copy_again = "The archive is damaged: copy it again, or make it again";
+constexpr const char* get_again = "The archive is damaged: copy it again, or make it again";
 
 // The signatures of an archive's records, and how many bytes of them are the same in all.
 constexpr std::uint64_t end_mark = 0x06054b50;
@@ -126,7 +126,7 @@ void ZipArchive::refuse(const std::string& member, const std::string& why,
                  path() + (member.empty() ? "" : ", member " + printable(member)), why, remedy});
 }
 
-void ZipArchive::refuse_damage(const std::string& why) const { refuse("", why, copy_again); }
+void ZipArchive::refuse_damage(const std::string& why) const { refuse("", why, get_again); }
 
 std::vector<std::byte> ZipArchive::bytes_at(std::int64_t offset, std::int64_t bytes) const {
     std::vector<std::byte> read(static_cast<std::size_t>(bytes));
@@ -241,7 +241,7 @@ void ZipArchive::add_entry(const Numbers& fields, std::string name, const Number
     }
     constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
     if (std::any_of(sizes.begin(), sizes.end(), [](std::uint64_t each) { return each > most; })) {
-        refuse(name, "its size in the directory cannot be right", copy_again);
+        refuse(name, "its size in the directory cannot be right", get_again);
     }
     if (is_folder) {
         return;
@@ -278,14 +278,14 @@ std::optional<ZipArchive::Extent> ZipArchive::find(const std::string& name) cons
     const auto size = static_cast<std::int64_t>(name.size());
     if (entry.header > begin_of_directory_ - header_bytes - size) {
         refuse(name, fmt::format("it would begin at byte {}, where the directory is", entry.header),
-               copy_again);
+               get_again);
     }
     const std::vector<std::byte> bytes = bytes_at(entry.header, header_bytes + size);
     const Numbers header(bytes);
     if (header.number(0, 4) != header_mark || header.number(26, 2) != name.size() ||
         header.part(header_bytes, name.size()).text() != name) {
         refuse(name, fmt::format("at byte {}, where it would begin, is another one", entry.header),
-               copy_again);
+               get_again);
     }
     const std::int64_t offset =
         entry.header + header_bytes + size + static_cast<std::int64_t>(header.number(28, 2));
@@ -293,7 +293,7 @@ std::optional<ZipArchive::Extent> ZipArchive::find(const std::string& name) cons
         refuse(name,
                fmt::format("its {} bytes pass byte {}, where the directory begins", entry.bytes,
                            begin_of_directory_),
-               copy_again);
+               get_again);
     }
     return Extent{offset, entry.bytes};
 }
@@ -313,7 +313,7 @@ std::optional<std::string> ZipArchive::text(const std::string& name,
     const std::vector<std::byte> bytes = bytes_at(found->offset, found->bytes);
     std::string text = Numbers(bytes).text();
     if (crc32(text) != entries_.at(name).checksum) {
-        refuse(name, "it does not match its checksum", copy_again);
+        refuse(name, "it does not match its checksum", get_again);
     }
     return text;
 }
