@@ -9,32 +9,23 @@
 
 namespace runner {
 
-/// How the coarser levels of an image come into its folder, in three steps, and how the extremes of
-/// its channels are counted. Every rank takes each, and begins one when all ranks are done with the
-/// one before. Of an output that has neither nothing is done. OutputDataset::axes and invalid_value
-/// are known. @throws Error (output).
-/// How the coarser levels of an image come into its folder or its file, in three steps. Every rank
-/// takes each, and begins one when all ranks are done with the one before. Of an output without
-/// levels, and of one packed file, nothing is done. OutputDataset::axes are known.
-/// @throws Error (output).
+/// How the coarser levels of an image come into its folder or its file, in three steps, and how the
+/// extremes of its channels are counted. Every rank takes each, and begins one when all ranks are
+/// done with the one before. Of an output that has neither, and of one packed file, nothing is done.
+/// OutputDataset::axes and invalid_value are known. @throws Error (output).
 
 /// In a folder the first rank makes the files that hold the levels' elements until they are packed;
 /// place_written() removes them.
 void prepare_levels(const OutputDataset& output, const AssemblyShare& share);
 
-/// Makes a rank's share of the elements, of the packed chunks of the image (PackedParts), each of
-/// which is unpacked once for all levels. Returns what the share has of the extremes of the stated
-/// channels.
-Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share);
 /// Makes a rank's share of the elements: of the packed chunks of the image (PackedParts), each of
-/// which is unpacked once for all levels, or in one file, of its elements there.
-void reduce_levels(const OutputDataset& output, const AssemblyShare& share);
+/// which is unpacked once for all levels, or in one file, of its elements there. Returns what the
+/// share has of the extremes of the stated channels.
+Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share);
 
 /// In a folder, packs a rank's share of the levels' files.
 void store_levels(const OutputDataset& output, const AssemblyShare& share);
 
-/// The three steps, of one rank alone. Returns the extremes.
-Extremes make_levels(const OutputDataset& output, const AssemblyShare& share);
 /// Puts the packed levels of one file behind the chunks of the image, which end at byte `end` of
 /// it, and returns how many bytes each chunk has. The file's end is then that of the last one.
 /// Until then the elements of the levels lie further behind. Nothing without levels. @throws Error
@@ -42,8 +33,8 @@ Extremes make_levels(const OutputDataset& output, const AssemblyShare& share);
 std::vector<std::int64_t> append_levels(const OutputDataset& output, File& file, std::int64_t end,
                                         const AssemblyShare& share);
 
-/// The three steps, of one rank alone.
-void make_levels(const OutputDataset& output, const AssemblyShare& share);
+/// The three steps, of one rank alone. Returns the extremes.
+Extremes make_levels(const OutputDataset& output, const AssemblyShare& share);
 
 /// Memory that one thread takes for these steps, and disk space, at most, of whatever axes.
 std::int64_t levels_memory(const ArrayInfo& array, const OutputLayout& layout);
