@@ -66,7 +66,7 @@ class OutputClaim {
     /// complete_record(), once every rank has written its last row; then syncs and publishes the
     /// output. @throws Error (output) where somebody has put a file under its name since.
     std::vector<std::string> complete(const PreparedJob& prepared, const Beginning& beginning,
-                                      std::vector<Attribute> facts, const Extremes& extremes);
+                                      std::vector<Attribute> facts, const Extremes& extremes = {});
 
     /// Removes what stood beside the finished output while it was being written, and the parts of
     /// the output that it replaced. Before that, it puts the record of an output that is no HDF5
