@@ -230,15 +230,12 @@ std::string output_lines(const PreparedJob& prepared) {
     if (const Pyramid& pyramid = layout.pyramid; pyramid.levels != 1) {
         text +=
             line("output.levels", pyramid.levels == 0 ? "auto" : std::to_string(pyramid.levels)) +
-            line("output.level_factors",
-                 toml_text(std::span<const std::int64_t>(pyramid.factors))) +
+            line("output.level_factors", toml_text(std::span(pyramid.factors))) +
             line("output.downsample",
                  downsample_names.at(static_cast<std::size_t>(pyramid.downsample)));
     }
-    if (layout.ngff != Ngff::v0_5) {
-        text += line("output.ngff", ngff_names.at(static_cast<std::size_t>(layout.ngff)));
-    }
-    return text;
+    const std::string ngff = ngff_names.at(static_cast<std::size_t>(layout.ngff));
+    return layout.ngff == Ngff::v0_5 ? text : text + line("output.ngff", ngff);
 }
 
 struct Fact {
