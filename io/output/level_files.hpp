@@ -11,8 +11,8 @@ namespace runner {
 
 /// How the coarser levels of an image come into its folder or its file, in three steps, and how the
 /// extremes of its channels are counted. Every rank takes each, and begins one when all ranks are
-/// done with the one before. Of an output that has neither, and of one packed file, nothing is done.
-/// OutputDataset::axes and invalid_value are known. @throws Error (output).
+/// done with the one before. Of an output that has neither, and of one packed file, nothing is
+/// done. OutputDataset::axes and invalid_value are known. @throws Error (output).
 
 /// In a folder the first rank makes the files that hold the levels' elements until they are packed;
 /// place_written() removes them.
