@@ -1,15 +1,19 @@
 """Times the chain that makes a tomographic scan ready for reconstruction, from file to file.
 
     python3 bench/jobs/tomo_chain_bench.py RUNNER FOLDER [--frames 750] [--repeats 3] [--backend cuda]
+        [--with "" "-n 2" "--set run.host_memory='8GiB'"]
 
 Makes an NXtomo scan of FRAMES projections of 2048 x 2448 uint16 in FOLDER, and runs two jobs on it: up
-to the phase, and up to sinograms without stripes. Prints the wall time of each command, and of each
-pass the seconds of its stream, the busiest stage, and the gigabytes read and written.
+to the phase, and up to sinograms without stripes, each once in every turn with each of the options.
+Prints the wall time of each command, and of each pass the seconds of its stream, the busiest stage, and
+the gigabytes read and written; at last the median of each, with the least and the largest.
 """
 import argparse
 import json
 import pathlib
+import shlex
 import shutil
+import statistics
 import subprocess
 import time
 
@@ -77,23 +81,29 @@ def main():
     parser.add_argument("--frames", type=int, default=750)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--backend", default="cuda")
+    parser.add_argument("--with", dest="ways", nargs="+", default=[""], help="options of the command, each a way")
     options = parser.parse_args()
     folder = options.folder
     make_scan(folder / "scan.nxs", options.frames)
     job = JOB.format(folder=folder, backend=options.backend)
+    times = {}
     for name, text in (("to the phase", job), ("to sinograms without stripes", job + SINOGRAMS)):
         (folder / "chain.toml").write_text(text)
-        for _ in range(options.repeats):
+        for turn in range(options.repeats * len(options.ways)):
+            way = options.ways[turn % len(options.ways)]
             remove_outputs(folder)
             start = time.perf_counter()
-            subprocess.run([options.runner, folder / "chain.toml", "--report", folder / "report.json", "--quiet"],
-                           check=True)
+            subprocess.run([options.runner, folder / "chain.toml", "--report", folder / "report.json", "--quiet",
+                            *shlex.split(way)], check=True)
             seconds = time.perf_counter() - start
+            times.setdefault(f"{name} {way}", []).append(seconds)
             passes = json.loads((folder / "report.json").read_text())["passes"]
-            print(f"{name:30} {seconds:6.2f} s", *(
+            print(f"{name:30} {way:10} {seconds:6.2f} s", *(
                 f"  stream {each['stream_seconds']:5.2f} s, {each['bottleneck']}, "
                 f"{each['bytes_read'] * 1e-9:4.1f} GB to {each['bytes_written'] * 1e-9:4.1f} GB"
                 for each in passes), sep="\n", flush=True)
+    for name, each in times.items():
+        print(f"{name:50} {statistics.median(each):6.2f} s ({min(each):.2f} to {max(each):.2f})")
     remove_outputs(folder)
 
 
