@@ -138,7 +138,7 @@ void write_scan_facts(const GenerateRequest& request, Pattern pattern,
 
 void write_pattern(const GenerateRequest& request, Pattern pattern, const OutputDataset& output,
                    const RowSteps& steps, int threads, const std::function<void()>& check) {
-    const auto writer = make_rows(output, steps.threads);
+    const auto writer = make_rows(output, steps);
     CpuQueue queue(threads);
     const std::int64_t all = row_count(output.array);
     const Buffer rows = allocate_staging(queue, steps.rows * row_bytes(output.array));

@@ -82,7 +82,7 @@ OutputDataset output_of(const FrameSource& source, const ConvertRequest& request
 class RowCopy {
   public:
     RowCopy(FrameSource& source, const OutputDataset& output, const RowSteps& steps, int buffers)
-        : source_(source), output_(output), writer_(make_rows(output, steps.threads)),
+        : source_(source), output_(output), writer_(make_rows(output, steps)),
           alignment_(steps.alignment), step_(steps.rows), threads_(buffers),
           buffer_(static_cast<std::size_t>(step_ * row_bytes(output.array))),
           read_(buffers > 1 ? buffer_.size() : 0) {}

@@ -28,9 +28,9 @@ namespace {
 /// Writes compressed chunks to a shard, and from there into the output.
 class AssemblingWriter final : public RowWriter {
   public:
-    AssemblingWriter(OutputDataset output, int threads)
-        : output_(std::move(output)), threads_(threads),
-          shard_(open_output_rows(output_, 0, threads)) {}
+    AssemblingWriter(OutputDataset output, const RowSteps& steps)
+        : output_(std::move(output)), share_{.threads = steps.threads, .memory = steps.spare},
+          shard_(open_output_rows(output_, 0, steps.threads)) {}
     AssemblingWriter(const AssemblingWriter&) = delete;
     AssemblingWriter& operator=(const AssemblingWriter&) = delete;
     ~AssemblingWriter() override {
@@ -51,8 +51,8 @@ class AssemblingWriter final : public RowWriter {
 
     void finish(Sync sync) override {
         shard_->finish(Sync::no);
-        assemble_output(output_, {.threads = threads_});
-        output_.extremes = make_levels(output_, {.threads = threads_});
+        assemble_output(output_, share_);
+        output_.extremes = make_levels(output_, share_);
         if (folder_of(output_.layout) != nullptr) {
             place_written(output_);
         } else if (sync == Sync::yes) {
@@ -66,7 +66,7 @@ class AssemblingWriter final : public RowWriter {
 
   private:
     OutputDataset output_;
-    int threads_;
+    AssemblyShare share_;
     std::unique_ptr<RowWriter> shard_;
     bool is_finished_ = false;
 };
@@ -74,9 +74,9 @@ class AssemblingWriter final : public RowWriter {
 /// Writes elements into their places in one file, and then its coarser levels.
 class LevelledWriter final : public RowWriter {
   public:
-    LevelledWriter(OutputDataset output, int threads)
-        : output_(std::move(output)), threads_(threads),
-          rows_(open_output_rows(output_, 0, threads)) {}
+    LevelledWriter(OutputDataset output, const RowSteps& steps)
+        : output_(std::move(output)), share_{.threads = steps.threads, .memory = steps.spare},
+          rows_(open_output_rows(output_, 0, steps.threads)) {}
 
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
         rows_->write(first, rows, from);
@@ -86,12 +86,13 @@ class LevelledWriter final : public RowWriter {
 
     void finish(Sync sync) override {
         rows_->finish(sync);
-        make_levels(output_, {.threads = threads_, .sync = sync});
+        share_.sync = sync;
+        make_levels(output_, share_);
     }
 
   private:
     OutputDataset output_;
-    int threads_;
+    AssemblyShare share_;
     std::unique_ptr<RowWriter> rows_;
 };
 
@@ -206,10 +207,11 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
     if (steps.bytes > most_bytes) {
         refuse_memory(output, steps.alignment, steps.bytes, most_bytes);
     }
+    steps.spare = (most_bytes - steps.bytes) / 2; // a caller may keep more than a step
     return steps;
 }
 
-std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
+std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, const RowSteps& steps) {
     OutputDataset made = output;
     made.layout.format = written_format_of(output.file);
     if (!made.layout.is_hdf5() && made.layout.compression == Compression::none) {
@@ -217,12 +219,12 @@ std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads) {
     }
     create_output(made);
     if (is_packed(made.layout)) {
-        return std::make_unique<AssemblingWriter>(std::move(made), threads);
+        return std::make_unique<AssemblingWriter>(std::move(made), steps);
     }
     if (!coarser_levels(made).empty()) {
-        return std::make_unique<LevelledWriter>(std::move(made), threads);
+        return std::make_unique<LevelledWriter>(std::move(made), steps);
     }
-    return open_output_rows(made, 0, threads);
+    return open_output_rows(made, 0, steps.threads);
 }
 
 std::unique_ptr<RowWriter> reopen_output_rows(FileAccess& files, const OutputDataset& output,

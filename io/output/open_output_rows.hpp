@@ -19,6 +19,7 @@ struct RowSteps {
     std::int64_t rows = 1;      ///< at once, at most; the alignment at least
     int threads = 1;            ///< that write
     std::int64_t bytes = 0;     ///< memory of a step and of the writer
+    std::int64_t spare = 0;     ///< of what is left, for putting the output together
 };
 
 /// Steps of `buffer_bytes`, or of the rows that a chunk spans where these are more. Fewer than
@@ -31,7 +32,7 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
 /// its rows; the caller is the only one. Its finish() also puts compressed chunks in their places;
 /// a writer that ends before removes the files that hold these meanwhile. @throws Error (output);
 /// (usage) for what the format does not hold.
-std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, int threads);
+std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, const RowSteps& steps);
 
 class FileAccess;
 
