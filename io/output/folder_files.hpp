@@ -20,7 +20,8 @@ class ChunkSource {
     virtual std::span<const std::byte> packed(std::int64_t index) = 0;
 };
 
-/// Writes a rank's share of the files of a folder, as many at once as there are sources.
+/// Writes a rank's share of the files of a folder, by as many threads as there are sources, one at
+/// least.
 /// @throws Error (output).
 void store_folder_files(const OutputDataset& output, const AssemblyShare& share,
                         const std::vector<std::unique_ptr<ChunkSource>>& sources);
