@@ -99,7 +99,7 @@ def test_in_a_pipeline_and_of_a_region():
     for ranks, settings in [(1, []), (2, ["run.chunk_rows=4"])]:
         run(*settings, ranks=ranks)
         same(medians(part, [3, 3], "reflect", 0, None))
-    plan = attempt("plan", "job.toml").stdout
+    plan = attempt("plan", "job.toml", "--backend", "cpu").stdout
     assert "by its pixel of the fields and the air" in plan, plan
 
 
