@@ -211,9 +211,14 @@ PartialOutput::PartialOutput(const std::string& file)
 }
 
 PartialOutput::~PartialOutput() {
-    if (!is_published_) {
-        std::error_code ignored;
-        fs::remove_all(partial_, ignored);
+    if (is_published_) {
+        return;
+    }
+    std::error_code ignored;
+    fs::remove(partial_, ignored); // a file is then gone where nothing can be opened either
+    fs::remove_all(partial_, ignored);
+    if (fs::symlink_status(partial_, ignored).type() != fs::file_type::not_found) {
+        lock_.leave(); // nothing else says whose it is
     }
 }
 

@@ -124,6 +124,7 @@ FOUND = [("convolve .tif", "pread:EIO@3:outputs", (4,)),  # the record in the jo
          ("generate deflate", "close:EINTR@*:outputs", (0,)),
          ("generate slices", "fsync:EDQUOT@4+:outputs", (4,)),  # between the names of the folder and of a slice
          ("convert slices", "rename:EIO@3+:outputs", (4,)),
+         ("convert .sand", "open:EACCES@5+:outputs", (4,)),  # also what removes a folder opens it
          ("transpose contiguous", "ftruncate:EINTR@2", (4,)),
          ("convolve contiguous", "open:EINTR@/2:in.h5;lock:EINTR@/2:in.h5", (0,))]
 
