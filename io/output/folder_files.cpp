@@ -101,7 +101,7 @@ void store_folder_files(const OutputDataset& output, const AssemblyShare& share,
     const std::int64_t end = files * (share.rank + 1) / share.ranks;
     const bool synced = share.sync == RowWriter::Sync::yes; // by the node that writes them
     const bool at_once = synced && files > synced_singly;
-    // Of few files several threads pack the chunks of each.
+    // Several threads pack the chunks of each file where files are few.
     const std::size_t together =
         sources.size() /
         static_cast<std::size_t>(std::clamp<std::int64_t>(end - begin, 1, std::ssize(sources)));
