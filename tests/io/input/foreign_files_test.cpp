@@ -197,7 +197,7 @@ TEST_F(Dense, EveryFormatThatIsMadeIsReadAgainInAnyOrder) {
         array.shape =
             is_packed ? std::vector<std::int64_t>{120, 7} : std::vector<std::int64_t>{4, 30, 7};
         const std::int64_t together = is_packed ? 120 : 30;
-        const auto writer = make_rows({file, "", array, {}}, 2);
+        const auto writer = make_rows({file, "", array, {}}, {.threads = 2});
         for (std::int64_t first = 120; (first -= together) >= 0;) {
             writer->write(first, together, reinterpret_cast<std::byte*>(values.data() + first * 7));
         }
