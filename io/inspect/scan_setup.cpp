@@ -26,7 +26,7 @@ double relative_difference(double a, double b) { return std::abs(a - b) / std::m
 class SetupReader {
   public:
     SetupReader(const NexusFile& file, std::string detector)
-        : file_(file), detector_(std::move(detector)), entry_(entry_of(detector_)) {}
+        : file_(file), detector_(std::move(detector)), entry_(entry_of_scan(file, detector_)) {}
 
     ScanSetup read() const {
         ScanSetup setup;
@@ -46,17 +46,6 @@ class SetupReader {
     }
 
   private:
-    /// The group that holds the scan: an entry above the detector, or what holds the key.
-    std::string entry_of(const std::string& place) const {
-        for (std::string group = place; group != "/"; group = group_of_path(group)) {
-            const std::string nx_class = file_.text(group, "NX_class").value_or("");
-            if (nx_class == "NXentry" || nx_class == "NXsubentry") {
-                return group;
-            }
-        }
-        return entry_above(place);
-    }
-
     std::string in_entry(const std::string& name) const { return path_below(entry_, name); }
 
     /// The number in the detector, where the file says no better one.
@@ -238,6 +227,16 @@ std::optional<double> kev_in(std::string_view unit) {
 std::string entry_above(const std::string& detector) {
     const std::string above = group_of_path(detector);
     return above.ends_with("/instrument") ? group_of_path(above) : above;
+}
+
+std::string entry_of_scan(const NexusFile& file, const std::string& detector) {
+    for (std::string group = detector; group != "/"; group = group_of_path(group)) {
+        const std::string nx_class = file.text(group, "NX_class").value_or("");
+        if (nx_class == "NXentry" || nx_class == "NXsubentry") {
+            return group;
+        }
+    }
+    return entry_above(detector);
 }
 
 ScanSetup read_scan_setup(const FileHandle& handle, const std::string& file,

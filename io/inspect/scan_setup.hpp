@@ -13,6 +13,8 @@
 
 namespace runner {
 
+class NexusFile;
+
 /// A number that a file says of a scan, as it is stored.
 struct ScanNumber {
     std::string path = {}; ///< of its dataset; empty where there is none
@@ -53,6 +55,10 @@ std::optional<double> kev_in(std::string_view unit);
 /// The entry that holds a scan, by the path of its detector alone: two groups above it where that
 /// is in "instrument", else one.
 std::string entry_above(const std::string& detector);
+
+/// The group that holds a scan: the nearest entry that a detector's group is in, where the file
+/// says which that is; else entry_above().
+std::string entry_of_scan(const NexusFile& file, const std::string& detector);
 
 /// Reads the setup of the scan whose frames a dataset of three axes holds. `key`: its image_key;
 /// without one nothing is known. docs/phase.md says where numbers are looked for. No link leads

@@ -8,6 +8,7 @@
 #include "io/inspect/frame_key.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/nexus_file.hpp"
+#include "io/inspect/scan_setup.hpp"
 #include "io/metadata/read_value.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class ScanReader {
                std::vector<std::string>& left_out)
         : handle_(handle), file_(file), dataset_(std::move(dataset)), key_(std::move(key)),
           left_out_(left_out), frames_(file_.shape_of(dataset_).front()),
-          detector_(group_of_path(key_.key)), entry_(entry_of(detector_)) {}
+          detector_(group_of_path(key_.key)), entry_(entry_of_scan(file, detector_)) {}
 
     std::vector<ScanItem> read() {
         add_group("", entry_);
@@ -58,19 +59,6 @@ class ScanReader {
     }
 
   private:
-    /// The group that holds the scan: above the detector, or what holds the key.
-    std::string entry_of(const std::string& place) const {
-        for (std::string group = place; group != "/"; group = group_of_path(group)) {
-            const std::string nx_class = file_.text(group, "NX_class").value_or("");
-            if (nx_class == "NXentry" || nx_class == "NXsubentry") {
-                return group;
-            }
-        }
-        const std::string above = group_of_path(place);
-        return above.ends_with("/instrument") || above == "/instrument" ? group_of_path(above)
-                                                                        : above;
-    }
-
     bool has(const std::string& path) const {
         return std::any_of(items_.begin(), items_.end(),
                            [&](const ScanItem& item) { return item.path == path; });
