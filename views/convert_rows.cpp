@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/sizes.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
@@ -155,6 +156,11 @@ class RowCopy {
                         source_.where);
         }
         writer_->write(to, rows, elements);
+        waiting_ += rows * row_bytes(output_.array);
+        if (waiting_ >= 64 * MiB) { // the file is synced at the end, and then less is left
+            writer_->start_sync();
+            waiting_ = 0;
+        }
     }
 
     /// Copies an array whose first axis runs fastest: rows of several numbers along that axis at
@@ -194,6 +200,7 @@ class RowCopy {
     std::vector<std::byte> buffer_;
     std::vector<std::byte> read_; ///< of the run behind; empty where there is one buffer
     Run pending_;                 ///< in buffer_, to be written
+    std::int64_t waiting_ = 0;    ///< bytes since start_sync()
 };
 
 void add_generations(const FrameSource& source, const OutputDataset& output) {

@@ -267,6 +267,11 @@ void File::write(std::int64_t offset, std::int64_t bytes, const std::byte* from)
     }
 }
 
+void File::start_sync() const noexcept {
+    // All dirty pages of the file; the call does not take the error that fdatasync is to report.
+    (void)::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 void File::sync() const {
     if (uninterrupted([&] { return ::fdatasync(descriptor_); }) != 0) {
         fail("cannot bring the file to the disk", path_, errno);

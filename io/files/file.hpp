@@ -49,6 +49,10 @@ class File {
                    std::int64_t pitch) const;
     void write(std::int64_t offset, std::int64_t bytes, const std::byte* from) const;
 
+    /// Begins to bring what was written to the disk, so that sync() has less to wait for. May wait
+    /// while the disk's queue is full. What fails is reported by sync().
+    void start_sync() const noexcept;
+
     /// Waits until what was written is on the disk.
     void sync() const;
 

@@ -131,6 +131,8 @@ class SandWriter final : public RowWriter {
         });
     }
 
+    void start_sync() noexcept override { file_.start_sync(); }
+
     void sync() override { file_.sync(); }
 
     void finish(Sync sync) override {

@@ -2,6 +2,7 @@
 #include "io/output/assemble_output.hpp"
 
 #include "base/format.hpp"
+#include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
@@ -22,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -124,6 +126,29 @@ class ChunkMaker final : public ChunkSource {
     std::vector<std::byte> whole_;
 };
 
+/// A file that grows while it is brought to the disk, if whoever stores it is to wait for that.
+class EarlySync {
+  public:
+    EarlySync(const std::string& path, const AssemblyShare& share) {
+        if (share.sync == RowWriter::Sync::yes) {
+            file_.emplace(path, File::Mode::update);
+        }
+    }
+
+    void wrote(std::int64_t bytes) noexcept {
+        constexpr std::int64_t most = 64 * MiB; // of some 20 to 60 ms on a disk
+        waiting_ += bytes;
+        if (file_ && waiting_ >= most) {
+            file_->start_sync();
+            waiting_ = 0;
+        }
+    }
+
+  private:
+    std::optional<File> file_;
+    std::int64_t waiting_ = 0;
+};
+
 void store_chunk(const DatasetHandle& dataset, const Target& target, std::int64_t index,
                  std::span<const std::byte> bytes) {
     const auto start = target.grid.start_of(index);
@@ -150,6 +175,7 @@ void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const Pack
     }
     IoThreads pool(static_cast<int>(together));
     std::vector<std::span<const std::byte>> packed(makers.size());
+    EarlySync early(target.dataset.file, share);
     for (std::int64_t begin = 0; begin < target.grid.count(); begin += together) {
         const std::int64_t count = std::min(together, target.grid.count() - begin);
         pool.run(count, [&](std::int64_t item, int /*thread*/) {
@@ -157,7 +183,9 @@ void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const Pack
             packed[own] = makers[own]->packed(begin + item);
         });
         for (std::int64_t item = 0; item < count; ++item) {
-            store_chunk(dataset, target, begin + item, packed[static_cast<std::size_t>(item)]);
+            const auto own = static_cast<std::size_t>(item);
+            store_chunk(dataset, target, begin + item, packed[own]);
+            early.wrote(std::ssize(packed[own]));
         }
     }
     if (!dataset.close()) {
@@ -183,6 +211,7 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     std::vector<std::span<const std::byte>> packed(makers.size());
     std::vector<std::int64_t> offsets(makers.size());
     std::int64_t at = output.layout.format->place(output).begin;
+    EarlySync early(output.file, share);
     for (std::int64_t begin = 0; begin < grid.count(); begin += threads) {
         const std::int64_t count = std::min<std::int64_t>(threads, grid.count() - begin);
         pool.run(count, [&](std::int64_t item, int /*thread*/) {
@@ -198,6 +227,7 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
             const auto own = static_cast<std::size_t>(item);
             file.write(offsets[own], std::ssize(packed[own]), packed[own].data());
         });
+        early.wrote(at - offsets.front());
     }
     const std::vector<std::int64_t> of_levels = append_levels(output, file, at, share);
     sizes.insert(sizes.end(), of_levels.begin(), of_levels.end());

@@ -82,6 +82,8 @@ class LevelledWriter final : public RowWriter {
         rows_->write(first, rows, from);
     }
 
+    void start_sync() noexcept override { rows_->start_sync(); }
+
     void sync() override { rows_->sync(); }
 
     void finish(Sync sync) override {

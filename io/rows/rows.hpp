@@ -181,6 +181,10 @@ class RowWriter {
     /// As write() of each run; a writer of several files writes to all of them at once.
     virtual void write_runs(std::span<const RowsInMemory> runs);
 
+    /// Begins to bring what was written to the disk, as File::start_sync(). From any thread, beside
+    /// write(). Nothing, where there are no files.
+    virtual void start_sync() noexcept {}
+
     /// Every write() that has returned is on the disk when this does. From any thread, beside
     /// write().
     virtual void sync() = 0;

@@ -102,6 +102,8 @@ class FieldsWriter final : public RowWriter {
         });
     }
 
+    void start_sync() noexcept override { file_.start_sync(); }
+
     void sync() override { file_.sync(); }
 
     void finish(Sync sync) override {

@@ -47,6 +47,12 @@ class PackedWriter final : public RowWriter {
         });
     }
 
+    void start_sync() noexcept override {
+        for (const Shard& shard : shards_) {
+            shard.file.start_sync();
+        }
+    }
+
     void sync() override {
         for (Shard& shard : shards_) {
             shard.file.sync();

@@ -44,6 +44,12 @@ class PiecesWriter final : public RowWriter {
         });
     }
 
+    void start_sync() noexcept override {
+        for (const auto& writer : writers_) {
+            writer->start_sync();
+        }
+    }
+
     void sync() override {
         for (const auto& writer : writers_) {
             writer->sync();

@@ -32,6 +32,7 @@ void Commits::add(std::span<const RowHash> rows) {
         std::rethrow_exception(failure_);
     }
     waiting_.insert(waiting_.end(), rows.begin(), rows.end());
+    started_ = false;
     if (seconds_ == 0) {
         changed_.notify_all();
     }
@@ -69,13 +70,28 @@ void Commits::commit(const std::vector<RowHash>& rows) {
     longest_seconds_ = std::max<double>(longest_seconds_, took.count());
 }
 
+void Commits::start_sync(std::unique_lock<std::mutex>& lock) {
+    if (started_ || sync_ == RowWriter::Sync::no) {
+        return;
+    }
+    started_ = true;
+    lock.unlock();
+    writer_.start_sync();
+    lock.lock();
+}
+
 void Commits::commit_now_and_then() {
+    constexpr std::chrono::milliseconds between_starts{100};
     std::unique_lock lock(mutex_);
     auto next = Clock::now();
     while (!over_) {
         next = std::max(Clock::now(), next + std::chrono::duration_cast<Clock::duration>(
                                                  std::chrono::duration<double>(seconds_)));
-        changed_.wait_until(lock, next, [&] { return over_ || hurry_; });
+        while (!over_ && !hurry_ && Clock::now() < next) {
+            changed_.wait_until(lock, std::min(next, Clock::now() + between_starts),
+                                [&] { return over_ || hurry_; });
+            start_sync(lock);
+        }
         changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
         if (over_) {
             return;

@@ -16,7 +16,9 @@ namespace runner {
 
 /// Makes finished rows last: every so often, from a thread of its own, it brings the output's bytes
 /// to the disk and then the rows into the journal, in that order. What is not committed when the
-/// process dies is computed again.
+/// process dies is computed again. Between commits the system already writes to the disk: left to
+/// itself it would begin after many seconds, and a short job would wait for the whole output at its
+/// end (1.1 instead of 2.2 GB/s; bench/results/synced-2026-11-27-h200.txt).
 class Commits {
   public:
     /// `seconds` between the beginnings of two commits; 0: as soon as there is anything.
@@ -42,6 +44,7 @@ class Commits {
 
   private:
     void commit_now_and_then();
+    void start_sync(std::unique_lock<std::mutex>& lock);
     void commit(const std::vector<RowHash>& rows);
     void end_thread();
 
@@ -54,8 +57,9 @@ class Commits {
     std::condition_variable changed_;
     std::vector<RowHash> waiting_;
     std::exception_ptr failure_;
-    bool hurry_ = false; ///< flush() waits
-    bool busy_ = false;  ///< a commit is under way
+    bool started_ = true; ///< start_sync() has seen all that was added
+    bool hurry_ = false;  ///< flush() waits
+    bool busy_ = false;   ///< a commit is under way
     bool over_ = false;
     std::thread thread_;
 };

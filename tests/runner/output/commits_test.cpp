@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "tests/io/scratch_folder.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -21,6 +22,7 @@ class SyncWitness final : public RowWriter {
   public:
     explicit SyncWitness(std::string folder) : folder_(std::move(folder)) {}
     void write(std::int64_t /*first*/, std::int64_t /*rows*/, const std::byte* /*from*/) override {}
+    void start_sync() noexcept override { ++starts; }
     void sync() override {
         seen.push_back(read_journal(folder_, 1, total).rows.size());
         if (fails) {
@@ -30,6 +32,7 @@ class SyncWitness final : public RowWriter {
     void finish(Sync /*sync*/) override {}
 
     std::vector<std::size_t> seen;
+    std::atomic<int> starts = 0;
     bool fails = false;
 
   private:
@@ -64,6 +67,18 @@ TEST_F(CommitsTest, CommitsByItselfWhenTimeIsUp) {
     EXPECT_EQ(listed(), (std::vector<RowHash>{{0, 5, 11}}));
 }
 
+TEST_F(CommitsTest, StartsTheSyncBetweenCommits) {
+    Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 3600, RowWriter::Sync::yes);
+    commits.add(std::vector<RowHash>{{0, 5, 11}});
+    while (writer.starts == 0) { // a test that hangs is ended by CTest
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(writer.seen.empty());
+    EXPECT_TRUE(listed().empty());
+    commits.flush();
+    EXPECT_EQ(writer.seen.size(), 1U);
+}
+
 TEST_F(CommitsTest, ListsNothingAfterAFailedSync) {
     writer.fails = true;
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 3600, RowWriter::Sync::yes);
@@ -89,6 +104,7 @@ TEST_F(CommitsTest, DoesNotSyncWhenTold) {
     commits.add(std::vector<RowHash>{{0, 5, 11}});
     commits.finish();
     EXPECT_TRUE(writer.seen.empty());
+    EXPECT_EQ(writer.starts, 0);
     EXPECT_EQ(listed().size(), 1U);
 }
 
