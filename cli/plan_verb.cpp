@@ -196,9 +196,8 @@ ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan) {
         return {"in place, by several threads", bytes, bytes, bytes};
     }
     std::vector<std::vector<RowRuns>> reads;
-    reads.reserve(static_cast<std::size_t>(plan.rank_count()));
     for (int rank = 0; rank < plan.rank_count(); ++rank) {
-        reads.push_back(engine_of(*prepared.job).reads(plan, rank, prepared.input.array));
+        reads.push_back(rows_read(*prepared.job, plan, rank, prepared.input.array));
     }
     return reading_cost(prepared.layout, prepared.part, reads);
 }
@@ -208,7 +207,8 @@ std::optional<std::int64_t> better_chunk_rows(const PreparedJob& prepared, const
     const std::optional<std::int64_t> whole = rows_of_whole_chunks(prepared.layout);
     const ArrayInfo& input = prepared.input.array;
     if (!whole || prepared.part || plan.piece_name() != "chunks" || plan.cells() > 0 ||
-        plan.chunk_rows() % *whole == 0 || plan.chunk_rows() >= row_count(input)) {
+        prepared.job->row_order() || plan.chunk_rows() % *whole == 0 ||
+        plan.chunk_rows() >= row_count(input)) {
         return std::nullopt;
     }
     constexpr std::int64_t buffers = 16; // of input, output and what is between, about

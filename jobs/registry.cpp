@@ -8,6 +8,7 @@
 #include "jobs/match/match_job.hpp"
 #include "jobs/median/median_job.hpp"
 #include "jobs/phase/phase_job.hpp"
+#include "jobs/reduce/reduce_job.hpp"
 #include "jobs/rescale/rescale_job.hpp"
 #include "jobs/sand/sand_job.hpp"
 #include "jobs/stripes/stripes_job.hpp"
@@ -30,6 +31,8 @@ std::span<const Kind> kinds() {
         Kind{"median", "medians of windows", median_keys, "", parse_median},
         Kind{"phase", "phase retrieval of projections, by Paganin's filter", phase_keys, "",
              parse_phase},
+        Kind{"reduce", "projections, means of frames, histograms and percentiles", reduce_keys, "",
+             parse_reduce},
         Kind{"rescale", "values mapped to another range and type", rescale_keys, "", parse_rescale},
         Kind{"sand", "a falling-sand automaton", sand_keys, "/frames", parse_sand, {}, ".sand"},
         Kind{"stripes", "sinograms without stripes, which become ring artefacts", stripes_keys, "",

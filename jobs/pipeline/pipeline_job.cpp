@@ -109,6 +109,9 @@ std::string PipelineJob::why_not_after(const std::vector<PipelineStep>& steps, c
     if (steps.empty()) {
         return "";
     }
+    if (job.row_order()) {
+        return "it takes the rows of its input in another order";
+    }
     if (job.survey()) {
         return "it must survey its whole input first";
     }
@@ -121,7 +124,10 @@ std::string PipelineJob::why_not_after(const std::vector<PipelineStep>& steps, c
 }
 
 std::optional<RowOrder> PipelineJob::row_order() const {
-    const auto* job = order_ ? dynamic_cast<const PermuteJob*>(order_->job.get()) : nullptr;
+    if (!order_) {
+        return steps_.front().job->row_order();
+    }
+    const auto* job = dynamic_cast<const PermuteJob*>(order_->job.get());
     return job == nullptr ? std::nullopt : job->shape().order_of_rows();
 }
 

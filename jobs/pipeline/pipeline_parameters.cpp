@@ -47,7 +47,8 @@ enum class Saves { end_passes, are_ignored };
 bool is_order_for_next(const std::vector<PipelineStep>& steps, std::size_t i) {
     const auto* job = dynamic_cast<const PermuteJob*>(steps[i].job.get());
     return job != nullptr && job->shape().order_of_rows() && i + 1 < steps.size() &&
-           PipelineJob::why_not_after({}, *steps[i + 1].job).empty();
+           PipelineJob::why_not_after({}, *steps[i + 1].job).empty() &&
+           !steps[i + 1].job->row_order();
 }
 
 /// How steps are cut into passes.

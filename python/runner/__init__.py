@@ -47,7 +47,7 @@ from .errors import (DeviceError, Error, InputError, JobError, OutputError, Reso
 from .job import Job
 from .jobs import Plan, Result, plan, run
 from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
-                    phase, rescale, sand, stripes, transpose)
+                    phase, reduce, rescale, sand, stripes, transpose)
 from .stored import Stored, read
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "Job", "JobError", "OutputError", "Plan",
            "ResourceError", "Result", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
-           "gaussian", "match", "median", "phase", "pipeline", "plan", "read", "release_memory", "rescale",
-           "run", "sand", "stripes", "transpose"]
+           "gaussian", "match", "median", "phase", "pipeline", "plan", "read", "reduce",
+           "release_memory", "rescale", "run", "sand", "stripes", "transpose"]
 
 
 def __dir__() -> list[str]:

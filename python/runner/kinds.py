@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from ._arrays import Options
 
-__all__ = ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "rescale",
-           "sand", "stripes", "transpose"]
+__all__ = ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "reduce",
+           "rescale", "sand", "stripes", "transpose"]
 
 
 def bin(x: Any, factors: int | Sequence[int], *, value: Literal["mean", "sum"] | None = None,
@@ -346,6 +346,43 @@ def phase(x: Any, energy: float, distance: float, pixel_size: float, delta_beta:
             delta_beta, "method": method, "margin": margin, "negative_log": negative_log, "floor":
             floor}
     return _arrays.run("phase", x, keys, **options)[0]
+
+
+def reduce(x: Any, operation: str, over: Sequence[str] | str, *,
+           percentiles: Sequence[float] | None = None, bins: int | None = None,
+           from_: Sequence[float] | None = None, **options: Unpack[Options]) -> Any:
+    """Projections, means of frames, histograms and percentiles.
+
+    Parameters
+    ----------
+    x : array
+        Array of one axis or more.
+    operation : str
+        ``mean``, ``sum``, ``min``, ``max``, ``std``, ``median``, ``histogram`` or ``percentiles``:
+        what is computed.
+    over : Sequence[str] | str
+        The axes that are reduced. ``["z"]`` projects a volume along z, ``["frame"]`` makes one of
+        all frames, and ``"frame"`` or ``["y", "x"]`` makes a result of each frame.
+    percentiles : Sequence[float], default none
+        Of operation ``percentiles``: which ones; each from 0 to 100.
+    bins : int, default none
+        Of operation ``histogram``: the number of bins; 1 to 16777216.
+    from_ : Sequence[float], default none
+        Of operation ``histogram``: where the first bin begins and the last ends; ``[low, high]``;
+        in units of the input.
+    **options
+        What every function takes: see the package.
+
+    Axes of an array have no names: the last two are y and x, the one before them z.
+
+    docs/reduce.md says what is computed.
+
+    >>> reduce(np.array([[[1, 5]], [[3, 4]]], np.uint8), "max", ["z"])
+    array([[3, 5]], dtype=uint8)
+    """
+    keys = {"operation": operation, "over": over, "percentiles": percentiles, "bins": bins, "from":
+            from_}
+    return _arrays.run("reduce", x, keys, **options)[0]
 
 
 def rescale(x: Any, from_: Sequence[float] | Literal["extremes"] | Mapping[str, Sequence[float]],

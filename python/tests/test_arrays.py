@@ -65,6 +65,8 @@ CASES = [
     ("median", (23, 31), "float32", {"size": [5, 5], "difference": 0.5}, None),
     ("phase", (3, 21, 34), "float32", {"energy": 25.0, "distance": 0.5, "pixel_size": 2.0, "delta_beta": 100.0},
      None),
+    ("reduce", (9, 21, 13), "uint16", {"operation": "mean", "over": ["z"]}, None),
+    ("reduce", (4, 21, 13), "float32", {"operation": "percentiles", "over": "frame", "percentiles": [1, 50]}, None),
     ("stripes", (5, 41, 19), "float32", {"size": 5}, None),
     ("stripes", (2, 41, 31), "uint16", {"method": "all", "size": 9, "snr": 1.5}, None),
     ("rescale", (11, 13), "float32", {"from": "extremes"}, "uint16"),

@@ -22,6 +22,8 @@ CALLS = {
     "median-3d": lambda x, **k: runner.median(x, [3, 3, 5], boundary="wrap", **k),
     "phase": lambda x, **k: runner.phase(x, 25.0, 0.5, 2.0, 100.0, **k),
     "stripes": lambda x, **k: runner.stripes(x, size=5, **k),
+    "reduce": lambda x, **k: runner.reduce(x, "mean", ["z"], **k),
+    "medians": lambda x, **k: runner.reduce(x, "median", ["y", "x"], **k),
     "rescale": lambda x, **k: runner.rescale(x, [-2, 900], dtype="uint8", **k),
     "extremes": lambda x, **k: runner.rescale(x, "extremes", dtype="uint16", **k),
     "bin": lambda x, **k: runner.bin(x, [2, 2, 3], edge="partial", **k),

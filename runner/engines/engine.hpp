@@ -148,6 +148,11 @@ template <class J, class P> class EngineOf : public Engine {
 /// Every engine of this build: the table in engines.cpp.
 std::span<const Engine* const> engines();
 
+/// The rows of the input that a rank reads for the job, as Engine::reads(), where the job takes
+/// them in another order too.
+std::vector<RowRuns> rows_read(const Job& job, const JobPlan& plan, int rank,
+                               const ArrayInfo& input);
+
 /// The one that runs the job.
 const Engine& engine_of(const Job& job);
 

@@ -3,10 +3,13 @@
 #include "runner/engines/engine.hpp"
 
 #include "base/error.hpp"
+#include "base/rounding.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/row_order.hpp"
 #include "runner/engines/evolve/evolve_run.hpp"
 #include "runner/engines/permute/permute_run.hpp"
 #include "runner/engines/stream/stream_run.hpp"
+#include "runner/plan/stream_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,6 +39,28 @@ const Engine& engine_of(const Job& job) {
         throw Error(ExitCode::defect, {"no engine runs this job", "", "engines() lists none", ""});
     }
     return **found;
+}
+
+std::vector<RowRuns> rows_read(const Job& job, const JobPlan& plan, int rank,
+                               const ArrayInfo& input) {
+    const std::optional<RowOrder> order = job.row_order();
+    if (!order) {
+        return engine_of(job).reads(plan, rank, input);
+    }
+    // As many rows as come in at once: a GPU gets a chunk in portions.
+    const auto& stream = dynamic_cast<const StreamPlan&>(plan);
+    const std::int64_t portion =
+        stream.most_in_portion() / std::max<std::int64_t>(1, stream.shape.in_row_bytes);
+    const std::int64_t step = std::clamp<std::int64_t>(portion, 1, plan.chunk_rows());
+    const auto [first, last] = plan.rows_of_rank(rank);
+    std::vector<RowRuns> reads;
+    for (std::int64_t row = first; row < last; row += step) {
+        const std::int64_t rows = std::min(step, last - row);
+        reads.push_back({row % order->first * order->second + row / order->first,
+                         ceil_divide(rows, order->first), std::min(rows, order->first),
+                         order->second, 0, row_elements(input)});
+    }
+    return reads;
 }
 
 PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,

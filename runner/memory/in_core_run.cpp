@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/row_order.hpp"
 #include "jobs/evolve_job.hpp"
 #include "jobs/permute_job.hpp"
 #include "jobs/stream_job.hpp"
@@ -128,6 +129,23 @@ class StreamInCore {
     std::byte* window_ = nullptr;
 };
 
+/// The input's rows in the order in which the job takes them; in memory of their own where that is
+/// another.
+const std::byte* in_row_order(Queue& queue, const StreamJob& job, std::int64_t element_bytes,
+                              const std::byte* input, const TakeMemory& take) {
+    const std::optional<RowOrder> order = job.row_order();
+    if (!order || order->first == 1) {
+        return input;
+    }
+    const std::int64_t row = job.shape().in_row_bytes;
+    std::byte* const ordered = take(order->first * order->second * row);
+    const Transposition move =
+        dense_transposition({order->first, order->second, row / element_bytes}, {1, 0, 2},
+                            static_cast<int>(element_bytes));
+    std::visit([&](auto& backend) { transpose(backend, move, input, ordered); }, queue);
+    return ordered;
+}
+
 /// What pack() has found in the input, once the queue is done.
 void check_cells(Queue& queue, const EvolveJob& job, const EvolveShape& shape,
                  const std::byte* cells, const std::byte* found) {
@@ -183,7 +201,9 @@ void run_in_core(Queue& queue, const PreparedJob& pass, const std::byte* input,
     const std::unique_ptr<Job> learned = look_at_input(queue, pass, input);
     const Job& job = learned ? *learned : *pass.job;
     if (const auto* const stream = dynamic_cast<const StreamJob*>(&job)) {
-        StreamInCore(queue, *stream, take, limits).run(input, outputs);
+        const std::int64_t element = size_of(pass.input.array.type);
+        const std::byte* const rows = in_row_order(queue, *stream, element, input, take);
+        StreamInCore(queue, *stream, take, limits).run(rows, outputs);
     } else if (const auto* const permute = dynamic_cast<const PermuteJob*>(&job)) {
         permute->run(queue, permute->shape().input, input, outputs[0]);
     } else {

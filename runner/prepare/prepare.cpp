@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_order.hpp"
 #include "io/rows/written_format.hpp"
+#include "jobs/stream_job.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
@@ -304,12 +305,18 @@ PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place) {
 
 namespace {
 
-/// Rows of a chunk in another order for which some 128 KiB lie side by side in the input: a read of
-/// less takes a disk or a network as long. 1 where rows come in their own order.
+/// Rows of the output of a chunk in another order for which some 128 KiB lie side by side in the
+/// input: a read of less takes a disk or a network as long. 1 where rows come in their own order.
 std::int64_t rows_to_order(const PreparedJob& prepared) {
     constexpr std::int64_t piece = 128 * KiB;
     const std::optional<RowOrder> order = prepared.job->row_order();
-    return order ? order->first * ((piece - 1) / row_bytes(prepared.input.array) + 1) : 1;
+    const auto* const stream = dynamic_cast<const StreamJob*>(prepared.job.get());
+    if (!order || stream == nullptr) {
+        return 1;
+    }
+    const std::int64_t rows = order->first * ((piece - 1) / row_bytes(prepared.input.array) + 1);
+    const OutputRows made = stream->shape().made;
+    return std::max<std::int64_t>(1, rows / made.layer * made.each);
 }
 
 } // namespace
@@ -339,7 +346,9 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
         std::max(dealt ? rows_for_all_parts(output, parts) : 1, rows_to_order(prepared));
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) +
-               (prepared.job->row_order() ? std::max(scattered_rows_bytes, row_bytes(output)) : 0) +
+               (prepared.job->row_order()
+                    ? std::max(scattered_rows_bytes, row_bytes(prepared.input.array))
+                    : 0) +
                (prepared.mask ? prepared.mask->bytes(threads) : 0) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout,

@@ -29,6 +29,8 @@ SAID = [
     ("match", "count = 4", "volume.npy", "z, y, x: searched"),
     ("correct", "dark = 1\nflat = 9", "times.npy", "y, x: by its pixel of the fields · t: each by itself"),
     ("correct", "dark = 1\nflat = 9", "photo.tif", "y, x: by its pixel of the fields · s: each by itself"),
+    ("reduce", 'operation = "max"\nover = ["z"]', "cells.ome.tif", "z: reduced · c, y, x: each by itself"),
+    ("reduce", 'operation = "max"\nover = ["frame"]', "plain.npy", "depth: reduced · rows, columns: each by itself"),
     ("rescale", "from = [0, 9]", "cells.ome.tif", "c, z, y, x: each by itself"),
     ("rescale", 'from = "extremes"', "photo.tif", "y, x, s: by the range of all"),
     ("fill", "reach = [2, 2]", "volume.npy", "y, x: gaps filled · z: each by itself"),

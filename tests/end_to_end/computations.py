@@ -37,6 +37,8 @@ CASES = {
     "correct": ((6, 31, 37), "uint16", "correct", "dark = 3.0\nflat = 450.0\nnegative_log = true\n"),
     "fill": ((5, 31, 37), "uint16", "fill", 'method = "mean"\nreach = [1, 2, 2]\n'),
     "phase": ((3, 31, 37), "uint16", "phase", "energy = 25.0\ndistance = 0.5\npixel_size = 2.0\ndelta_beta = 150.0\n"),
+    "reduce": ((150, 31, 7), "float32", "reduce", 'operation = "std"\nover = ["z"]\n'),
+    "median of frames": ((5, 31, 37), "uint16", "reduce", 'operation = "median"\nover = "frame"\n'),
     "stripes": ((5, 31, 37), "uint16", "stripes", "size = 7\n"),
     "all stripes": ((5, 31, 37), "uint16", "stripes", 'method = "all"\nsize = 7\nsnr = 1.0\n'),
     "bin": ((5, 31, 37), "float32", "bin", 'factors = [2, 3, 2]\nedge = "partial"\n'),

@@ -30,7 +30,7 @@ VALUES = {"VERB": "plan", "KIND": "convolve", "PATTERN": "noise", "TYPE": "uint8
 # How the messages begin that refuse a command line, and a job file.
 WRONG_CALL = re.compile("the command line is wrong|unknown verb|no job file is named")
 WRONG_JOB = "the job file is wrong"
-KINDS = ("bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "rescale", "sand",
+KINDS = ("bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "reduce", "rescale", "sand",
          "stripes", "transpose")
 
 

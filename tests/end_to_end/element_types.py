@@ -14,6 +14,7 @@ from same_outputs import KINDS as OTHER_KINDS
 
 KINDS = {**OTHER_KINDS, "median": "size = [1, 3, 3]\n", "rescale": "from = [0, 1]\nto = [0, 1]\n",
          "bin": "factors = [2, 2, 3]\n", "stripes": "size = 5\n",
+         "reduce": 'operation = "std"\nover = ["y"]\n',
          "phase": "energy = 25\ndistance = 0.5\npixel_size = 2\ndelta_beta = 150\n"}
 TYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", ">f2", ">i2",
          "float32", "float64"]

@@ -81,6 +81,15 @@ def phase(random, shape, dtype):
             f'method = "{method}"\nnegative_log = {random.choice(["true", "false"])}\n')
 
 
+def reduce(random, shape, dtype):
+    names = ["x", "y", "z"][:min(3, len(shape))]
+    over = random.choice(names, random.integers(1, len(names) + 1), replace=False).tolist()
+    if len(shape) < 3 or len(over) == len(shape):
+        return None
+    operation = random.choice(["mean", "sum", "min", "max", "std", "median"])
+    return f'operation = "{operation}"\nover = {over}\n'.replace("'", '"')
+
+
 def stripes(random, shape, dtype):
     method = random.choice(["sort", "large", "dead", "all"], p=[0.4, 0.2, 0.2, 0.2])
     return f'method = "{method}"\nsize = {random.choice([1, 2, 5, 21])}\n' if len(shape) > 1 else None
@@ -98,7 +107,7 @@ def match(random, shape, dtype):
 
 # Each with how often it is chosen; the last may only end a pipeline.
 BETWEEN = {convolve: 6, correct: 3, denoise: 2, rescale: 3, bin: 3, phase: 2, stripes: 2, transpose: 1}
-LAST = {match: 1}
+LAST = {match: 1, reduce: 1}
 
 
 def random_step(random, shape, dtype, last):

@@ -20,7 +20,7 @@ KINDS = {"bin": "factors = [2, 2]", "convolve": "row_taps = [0.5, 0.25, 0.25]\nc
          "median": "size = [3, 3, 3]", "denoise": "patch = [3, 3, 3]\nwindow = [3, 5, 5]\nsigma = 3.0",
          "match": "patch = [3, 3, 3]\nwindow = [3, 5, 5]", "correct": "dark = 1.0\nflat = 300.0",
          "rescale": "from = [0, 1000]", "transpose": "permutation = [1, 2, 0]",
-         "stripes": "size = 5",
+         "stripes": "size = 5", "reduce": 'operation = "mean"\nover = ["x"]',
          "phase": "energy = 25\ndistance = 0.5\npixel_size = 2\ndelta_beta = 150"}
 SAME = "row_taps = [1.0]\ncolumn_taps = [1.0]"  # what comes out is what went in
 CHANNELS = ["DAPI", "GFP & red", "0.5 µM"]

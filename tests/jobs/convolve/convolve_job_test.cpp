@@ -288,8 +288,8 @@ TEST(Registry, KnowsTheKinds) {
         names.push_back(kind.name);
     }
     EXPECT_EQ(names, (std::vector<std::string_view>{"bin", "convolve", "correct", "denoise", "fill",
-                                                    "match", "median", "phase", "rescale", "sand",
-                                                    "stripes", "transpose"}));
+                                                    "match", "median", "phase", "reduce", "rescale",
+                                                    "sand", "stripes", "transpose"}));
 }
 
 } // namespace
