@@ -47,7 +47,7 @@ class AxisNames {
         return axis < axes_.each.size() ? axes_.each[axis].name : "";
     }
 
-    /// Those of an axis that the file gives no name of these.
+    /// The names of its place, which an axis has that the file calls none of these.
     std::vector<std::string> of_place(std::size_t axis) const {
         constexpr std::array known = {"t", "c", "z", "y", "x", "s", "frame"};
         if (std::find(known.begin(), known.end(), of_file(axis)) != known.end()) {

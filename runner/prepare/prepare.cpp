@@ -305,6 +305,14 @@ PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place) {
 
 namespace {
 
+/// What reading rows in another order takes: no more than the input has.
+std::int64_t scattered_bytes(const PreparedJob& prepared) {
+    const ArrayInfo& input = prepared.input.array;
+    return prepared.job->row_order()
+               ? std::min(std::max(scattered_rows_bytes, row_bytes(input)), byte_count(input))
+               : 0;
+}
+
 /// Rows of the output of a chunk in another order for which some 128 KiB lie side by side in the
 /// input: a read of less takes a disk or a network as long. 1 where rows come in their own order.
 std::int64_t rows_to_order(const PreparedJob& prepared) {
@@ -345,10 +353,7 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.write_rows =
         std::max(dealt ? rows_for_all_parts(output, parts) : 1, rows_to_order(prepared));
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
-        return layout_reader_bytes(prepared.layout, threads) +
-               (prepared.job->row_order()
-                    ? std::max(scattered_rows_bytes, row_bytes(prepared.input.array))
-                    : 0) +
+        return layout_reader_bytes(prepared.layout, threads) + scattered_bytes(prepared) +
                (prepared.mask ? prepared.mask->bytes(threads) : 0) +
                (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
                            : writer_bytes(output, prepared.file.output.layout,
