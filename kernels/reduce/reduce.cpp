@@ -12,13 +12,26 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
-#include <span>
 
 namespace runner {
 namespace {
 
 /// Values of the places of a tile.
 template <class Value> using OfTile = std::array<Value, most_tile>;
+
+/// Calls `work` for each of so many columns. Whole tiles are a loop that the compiler makes vectors
+/// of.
+template <class Work> void for_columns(std::int64_t count, const Work& work) {
+    if (count == most_tile) {
+        for (std::int64_t i = 0; i < most_tile; ++i) {
+            work(i);
+        }
+    } else {
+        for (std::int64_t i = 0; i < count; ++i) {
+            work(i);
+        }
+    }
+}
 
 /// Which elements are values.
 template <class T> struct AllValid {
@@ -165,16 +178,16 @@ template <class T, class Valid> class Places {
     enum class ColumnOf { all, each };
 
     template <class Sum, class Term>
-    void add_row(const T* from, std::int64_t count, const Term& term, ColumnOf column,
-                 Sum* to) const {
+    void add_row(const T* __restrict from, std::int64_t count, const Term& term, ColumnOf column,
+                 Sum* __restrict to) const {
         if (column == ColumnOf::all) {
             for (std::int64_t i = 0; i < count; ++i) {
                 to[i] += valid_(from[i]) ? term(from[i], 0) : Sum{};
             }
         } else {
-            for (std::int64_t i = 0; i < count; ++i) {
+            for_columns(count, [&](std::int64_t i) {
                 to[i] += valid_(from[i]) ? term(from[i], i) : Sum{};
-            }
+            });
         }
     }
 
@@ -210,6 +223,37 @@ template <class T, class Valid> class Places {
         mark_empty(count_valid(tile), to, tile.width);
     }
 
+    /// Takes the keys of elements side by side, each into its own least and greatest one.
+    void take_keys(const T* __restrict from, std::int64_t count, Key* __restrict low,
+                   Key* __restrict high) const {
+        for_columns(count, [&](std::int64_t i) {
+            const Key key = ordered_key(from[i]);
+            const bool is_value = valid_(from[i]);
+            low[i] = std::min(low[i], is_value ? key : std::numeric_limits<Key>::max());
+            high[i] = std::max(high[i], is_value ? key : std::numeric_limits<Key>::min());
+        });
+    }
+
+    /// The least and the greatest keys of elements [first, end) of the tile's places.
+    void find_extremes(const ReduceTile& tile, std::int64_t first, std::int64_t end,
+                       OfTile<Key>& low, OfTile<Key>& high) const {
+        const std::int64_t stride = view_.reduced[2].stride;
+        const bool is_dense = tile.width == 1 && stride == 1;
+        for_element_runs(
+            view_, first, end, [&](std::int64_t /*i*/, std::int64_t offset, std::int64_t count) {
+                const T* from = in_ + tile.offset + offset;
+                const std::int64_t step = is_dense ? most_tile : 1; // elements at once
+                for (; count > 0; count -= step, from += step * stride) {
+                    const std::int64_t some = is_dense ? std::min(step, count) : tile.width;
+                    take_keys(from, some, low.data(), high.data());
+                }
+            });
+        if (is_dense) {
+            low[0] = *std::min_element(low.begin(), low.end());
+            high[0] = *std::max_element(high.begin(), high.end());
+        }
+    }
+
     void make_extremes(const ReduceTile& tile) const {
         using Limits = std::numeric_limits<Key>;
         OfTile<Key> least;
@@ -222,14 +266,7 @@ template <class T, class Valid> class Places {
             OfTile<Key> high;
             low.fill(Limits::max());
             high.fill(Limits::min());
-            for_elements(tile, first, end, [&](T element, std::int64_t /*i*/, auto column) {
-                const Key key = ordered_key(element);
-                const bool is_value = valid_(element);
-                Key& lower = low[static_cast<std::size_t>(column)];
-                Key& higher = high[static_cast<std::size_t>(column)];
-                lower = std::min(lower, is_value ? key : Limits::max());
-                higher = std::max(higher, is_value ? key : Limits::min());
-            });
+            find_extremes(tile, first, end, low, high);
             const std::lock_guard lock(mutex);
             for (std::size_t i = 0; i < least.size(); ++i) {
                 least[i] = std::min(least[i], low[i]);
