@@ -132,9 +132,10 @@ def test_angles_of_reduced_frames_are_left_out():
         file["entry/data/x"] = values
         file["entry/data/rotation_angle"] = np.arange(5.0)
         file["entry/data/column"] = np.arange(7.0)
-    for over, there in (('["frame"]', {"column"}), ('["rotation_angle"]', {"column"}), ('["y"]', {"rotation_angle", "column"}), ('"frame"', {"rotation_angle"})):
+    for over, there in [('["frame"]', {"column"}), ('["rotation_angle"]', {"column"}),
+                        ('["y"]', {"rotation_angle", "column"}), ('"frame"', {"rotation_angle"})]:
         pathlib.Path("job.toml").write_text(
-            f'kind = "reduce"\n[input]\nfile = "in.h5"\ndataset = "/entry/data/x"\n[output]\nfile = "out.h5"\n'
+            'kind = "reduce"\n[input]\nfile = "in.h5"\ndataset = "/entry/data/x"\n[output]\nfile = "out.h5"\n'
             "overwrite = true\n[reduce]\n" + keys("mean", over))
         call("job.toml", "--quiet")
         with h5py.File("out.h5") as file:
