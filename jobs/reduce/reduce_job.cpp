@@ -136,7 +136,7 @@ std::vector<Likeness> ReduceJob::likeness() const {
     case Operation::mean: like.values = Values::alike; break;
     case Operation::sum:
     case Operation::std: like.values = Values::scaled; break;
-    case Operation::histogram: like.values = Values::foreign; break;
+    case Operation::histogram: like.values = Values::other; break;
     default: like.values = Values::coded; break;
     }
     for (std::size_t axis = 0; axis < input_.is_reduced.size(); ++axis) {

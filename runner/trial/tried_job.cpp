@@ -91,7 +91,8 @@ void take_in(const Locality& more, Locality& all) {
     throw Error(
         ExitCode::usage,
         {"cannot try a part of this job", file.path,
-         "what match, sand and transpose make of a part of their input is not a part of what "
+         "what match, reduce, sand and transpose make of a part of their input is not a part of "
+         "what "
          "they make of the whole",
          "`runner plan` prints the memory; of a pipeline, try the steps before with --until"});
 }

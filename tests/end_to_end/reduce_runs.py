@@ -116,6 +116,10 @@ def test_the_description_loses_the_reduced_axes():
         write_reduce("mean", over, more)
         run()
         assert f"axes {text}" in call("inspect", "out.h5:/x").stdout.replace("axes: ", "axes "), over
+    write_reduce("histogram", '["y", "x"]\nbins = 8\nfrom = [0, 1000]', more)
+    run()
+    call("reduce", "out.h5:/x", "all.h5", "--operation", "sum", "--over", "z", "--quiet")
+    assert (read("all.h5") == np.histogram(values, 8, (0, 1000))[0]).all()
     write_reduce("max", '["t"]', 'axes = "tyx"')
     run()
     assert (read("out.h5") == values.max(0)).all()
