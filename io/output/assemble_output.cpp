@@ -93,6 +93,16 @@ class ChunkMaker final : public ChunkSource {
             std::clamp<std::int64_t>(1 + share.memory / bytes, 1, share.threads));
     }
 
+    /// How many to read before the threads wait for one another: of small ones several each.
+    static std::int64_t together(const ChunkGrid& grid, const Target& target, int threads) {
+        constexpr std::int64_t most_bytes = 32 * MiB;
+        constexpr std::int64_t most_each = 8;
+        return repacks(grid, target)
+                   ? threads
+                   : threads * std::clamp<std::int64_t>(most_bytes / grid.part_bytes() / threads, 1,
+                                                        most_each);
+    }
+
     /// Chunk `index` of the target. Valid until the next call.
     std::span<const std::byte> packed(std::int64_t index) override {
         const std::int64_t chunk = chunk_of_output(output_, grid_, target_, index);
@@ -202,8 +212,8 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     const Target target{output, grid, {}};
     const int threads = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkMaker>> makers;
-    makers.reserve(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) {
+    const std::int64_t together = ChunkMaker::together(grid, target, threads);
+    for (std::int64_t i = 0; i < together; ++i) {
         makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
     }
     IoThreads pool(threads);
@@ -212,8 +222,8 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     std::vector<std::int64_t> offsets(makers.size());
     std::int64_t at = output.layout.format->place(output).begin;
     EarlySync early(output.file, share);
-    for (std::int64_t begin = 0; begin < grid.count(); begin += threads) {
-        const std::int64_t count = std::min<std::int64_t>(threads, grid.count() - begin);
+    for (std::int64_t begin = 0; begin < grid.count(); begin += together) {
+        const std::int64_t count = std::min(together, grid.count() - begin);
         pool.run(count, [&](std::int64_t item, int /*thread*/) {
             const auto own = static_cast<std::size_t>(item);
             packed[own] = makers[own]->packed(begin + item);

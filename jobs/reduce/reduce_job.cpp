@@ -64,7 +64,7 @@ void check_elements(const Reduction& reduce) {
     if (elements > Reduction::most_elements) {
         throw Error(ExitCode::input, {"a result is made of too many elements", "reduce.over",
                                       "reduce takes up to 2^31 for each",
-                                      "Reduction fewer axes, and then the others in another job"});
+                                      "Reduce fewer axes, and then the others in another job"});
     }
 }
 
@@ -100,7 +100,7 @@ class ReduceParameters : public ListedParameters<ReduceKeys> {
                         {"these axes lie apart in too many places", "reduce.over",
                          "of shape " + shape_text(extents) +
                              " axes that are reduced, or kept, lie apart in more than three",
-                         "Reduction fewer axes, and then the others in another job"});
+                         "Reduce fewer axes, and then the others in another job"});
         }
         reduce.reduced = shape->reduced;
         reduce.kept = shape->kept;

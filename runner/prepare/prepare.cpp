@@ -7,6 +7,7 @@
 #include "io/input/open_rows.hpp"
 #include "io/metadata/carry_setup.hpp"
 #include "io/output/output_size.hpp"
+#include "io/rows/chunk_grid.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -327,6 +328,21 @@ std::int64_t rows_to_order(const PreparedJob& prepared) {
     return std::max<std::int64_t>(1, rows / made.layer * made.each);
 }
 
+/// Threads that pack rows keep a core each busy; those that only move bytes wait for half of it.
+int packing_threads(int cores) {
+    constexpr int most = 32; // each has a packer's memory
+    return std::clamp(cores, 1, most);
+}
+
+/// Rows for which each thread packs several parts between two waits for the slowest: with one or
+/// two each, 8 threads pack at the rate of 3 (bench/results/tiff-2026-11-27-h200.txt).
+std::int64_t rows_to_pack(const ArrayInfo& output, const OutputLayout& layout, int threads) {
+    constexpr std::int64_t parts_a_thread = 4;
+    constexpr std::int64_t most_bytes = 32 * MiB;
+    const std::int64_t parts = ChunkGrid(output, layout).part_bytes() * parts_a_thread * threads;
+    return std::max<std::int64_t>(1, std::min(parts, most_bytes) / row_bytes(output));
+}
+
 } // namespace
 
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
@@ -342,7 +358,11 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.alignment = row_alignment(output, prepared.file.output.layout);
     request.chunk_rows = run.chunk_rows;
     request.lanes = run.lanes;
+    const bool packs = is_packed(prepared.file.output.layout);
     request.io_threads = run.io_threads;
+    if (packs && !request.io_threads) {
+        request.io_threads = packing_threads(limits.cores);
+    }
     request.done = begun.done;
     const bool has_fields = !prepared.fields().empty();
     const PartLayout parts =
@@ -350,8 +370,11 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     // Compressed rows go to one file a rank until they are assembled.
     const bool dealt =
         parts.several() && prepared.file.output.layout.compression == Compression::none;
-    request.write_rows =
-        std::max(dealt ? rows_for_all_parts(output, parts) : 1, rows_to_order(prepared));
+    request.write_rows = std::max({dealt ? rows_for_all_parts(output, parts) : 1,
+                                   packs ? rows_to_pack(output, prepared.file.output.layout,
+                                                        static_cast<int>(*request.io_threads))
+                                         : 1,
+                                   rows_to_order(prepared)});
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) + scattered_bytes(prepared) +
                (prepared.mask ? prepared.mask->bytes(threads) : 0) +
