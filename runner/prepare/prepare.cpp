@@ -183,7 +183,9 @@ namespace {
 /// A mask that is read beside the rows, for other frames than the input's.
 class MaskOfSource final : public SourceMask {
   public:
-    MaskOfSource(const InputMask& mask, FileAccess& files) : mask_(mask), files_(&files) {
+    /// `number`: what masked elements become.
+    MaskOfSource(const InputMask& mask, double number, FileAccess& files)
+        : mask_(mask), number_(number), files_(&files) {
         mask_.flags.reset();
     }
 
@@ -197,10 +199,12 @@ class MaskOfSource final : public SourceMask {
             std::move(rows), mask,
             [&](const DatasetLayout& layout) { return files_->open(layout, 1); }, threads);
     }
+    double number() const override { return number_; }
     std::int64_t bytes(int /*threads*/) const override { return mask_.bytes(1); }
 
   private:
     InputMask mask_;
+    double number_;
     FileAccess* files_;
 };
 
@@ -228,6 +232,10 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
         given.part = origin->part;
         given.invalid_rule = origin->invalid_rule;
         given.setup = origin->setup;
+        if (origin->mask && !origin->mask->rows.empty()) {
+            given.source_mask =
+                std::make_shared<const MaskOfSource>(*origin->mask, origin->masked, files);
+        }
         return given;
     }
     given.setup = prepared.part ? setup_of_part(prepared.layout.setup, *prepared.part)
@@ -237,7 +245,8 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
         given.roles = prepared.roles;
         given.part = prepared.part;
         if (prepared.mask && !prepared.mask->rows.empty()) {
-            given.source_mask = std::make_shared<const MaskOfSource>(*prepared.mask, files);
+            given.source_mask = std::make_shared<const MaskOfSource>(
+                *prepared.mask, prepared.input.invalid_value.value_or(0), files);
         }
     }
     return given;

@@ -31,10 +31,13 @@ struct InputOrigin {
     std::optional<DatasetPart> part = {};
     std::optional<double> invalid = {}; ///< of what is read, as JobInput's
     InvalidRule invalid_rule = {};      ///< of the job, as JobInput's
-    ScanSetup setup = {};               ///< of what is read, as JobInput's
-    std::vector<JobCount> counts = {};  ///< of the passes before this one
-    FileMark mark = {};                 ///< of the file that is read, once it is made
-    FileMarks files = {};               ///< that the passes before this one read, but `file`
+    /// Of the job's input, for other frames of it; null: there is none.
+    std::shared_ptr<const InputMask> mask = {};
+    double masked = 0;                 ///< the number that its masked elements are
+    ScanSetup setup = {};              ///< of what is read, as JobInput's
+    std::vector<JobCount> counts = {}; ///< of the passes before this one
+    FileMark mark = {};                ///< of the file that is read, once it is made
+    FileMarks files = {};              ///< that the passes before this one read, but `file`
     /// The saved outputs of the passes before the last one, and their bytes.
     std::vector<std::pair<std::string, std::int64_t>> kept = {};
 };
