@@ -195,7 +195,7 @@ std::string output_lines(const JobFile::Output& output) {
                              made_lines(output) + line("overwrite", truth(output.overwrite)) +
                              line("sync", truth(output.sync));
     if (output.layout.is_hdf5()) {
-        return text + layout_lines(output);
+        return text + line("keep_fields", truth(output.keep_fields)) + layout_lines(output);
     }
     const OutputLayout& layout = output.layout;
     const auto extents_line = [](const char* key, const std::vector<std::int64_t>& given) {

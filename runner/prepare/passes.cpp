@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/prepare/passes.hpp"
 
+#include "base/text.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/saved_steps.hpp"
@@ -138,6 +139,11 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files, RowOrders
     const JobInput input = job_input(prepared, files);
     std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type, orders);
     const std::vector<Axes> axes = follow_axes(prepared.input.axes, passes);
+    if (file.output.keep_fields && passes.size() > 1) {
+        refuse_kept_frames("the job takes " + counted(std::ssize(passes), "pass", "passes") +
+                               " over its data; the first ends before " + passes.front().end,
+                           "Give the steps from there on a job of their own, which has it");
+    }
     if (passes.size() == 1) {
         return {{file, {}, prepared.input, passes.front().steps, ""}};
     }

@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_order.hpp"
 #include "io/rows/written_format.hpp"
+#include "io/writers/record_seal.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
@@ -292,6 +293,7 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
         prepared.file.output.layout.channels = channels_of_output(prepared);
     }
     check_layout(prepared);
+    prepared.kept = kept_frames(prepared);
     return prepared;
 }
 
@@ -376,9 +378,15 @@ PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
     return parts;
 }
 
+std::vector<std::string> datasets_with_checksums(const PreparedJob& prepared) {
+    return prepared.kept ? datasets_of_frames(prepared.file.output.dataset)
+                         : datasets_of(output_dataset(prepared));
+}
+
 OutputDataset output_dataset(const PreparedJob& prepared, const PartLayout& parts) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
+    return {partial_name(output.file), prepared.kept ? made_frames_dataset : output.dataset,
+            prepared.output(),         output.layout,
             prepared.fields(),         parts};
 }
 
