@@ -259,6 +259,7 @@ file = "out/image.h5"
 # dataset = "/image"            # default: as the input's
 # dtype = "float32"             # default: the input's
 overwrite = false
+# keep_fields = true            # of an NXtomo scan: its flats and darks too
 # parts = "auto"                # the elements in several files in out/image.parts, written at once
 # chunk = [256, 4096]           # HDF5 chunks; without them the dataset is contiguous
 # compression = "deflate"       # none, deflate or zstd; needs chunk

@@ -172,6 +172,25 @@ def test_verify_and_repair_see_a_flipped_bit():
 
 
 @pytest.mark.quick
+def test_repair_of_packed_parts():
+    """Made frames are in other files then, and kept ones in the output's own."""
+    scan("scan.nx")
+    write_job(*MEDIAN, last='parts = 2\nchunk = [1, 3, 8]\ncompression = "deflate"')
+    call("job.toml", "--quiet")
+    files = {name: pathlib.Path(name).read_bytes() for name in ("o.nx", "o.nx.parts/0000.h5")}
+    with h5py.File("o.nx") as file, h5py.File("o.nx.parts/0000.h5") as part:
+        places = file["/runner/fields"].id.get_offset(), part["rows"].id.get_chunk_info(0).byte_offset
+    for (name, whole), place in zip(files.items(), places):
+        damaged = bytearray(whole)
+        damaged[place + 4] ^= 0x10
+        pathlib.Path(name).write_bytes(damaged)
+    record = json.loads(call("verify", "o.nx", "--json", code=7).stdout)
+    assert record["wrong"] and [each["rows"] for each in record["wrong_kept"]] == [[0, SHAPE[1]]]
+    good("repair", "o.nx")
+    assert all(pathlib.Path(name).read_bytes() == whole for name, whole in files.items())
+
+
+@pytest.mark.quick
 def test_repair_refuses_another_scan():
     scan("scan.nx")
     write_job(*MEDIAN)
@@ -186,6 +205,7 @@ def test_repair_refuses_another_scan():
 
 
 @pytest.mark.faults
+@pytest.mark.share(0.4)
 @pytest.mark.parametrize("last", ["", "parts = 2", 'chunk = [1, 6, 8]\ncompression = "deflate"'])
 def test_a_kill_between_rows_and_record(last):
     """The run is killed where it writes the kept frames, where it completes the record, and where the output
@@ -258,6 +278,19 @@ def test_refused_steps():
             f'[input]\nfile = "scan.nx"\n[output]\nfile = "o.nx"\nkeep_fields = true\n[run]\nbackend = "cpu"\n'
             f'[[step]]\n{steps}\n')
         bad(2, ["output.keep_fields", *words], "job.toml", "--quiet")
+
+
+@pytest.mark.quick
+def test_a_scan_that_the_run_makes():
+    write_job("median", "size = [1, 1, 1]", source="made.nx",
+              more='dataset = "/entry/instrument/detector/data"\n'
+                   'generate = { pattern = "tomo-scan", shape = [12, 6, 8], dtype = "uint16", seed = 1 }')
+    assert "keeps " in good("plan", "job.toml")
+    call("job.toml", "--quiet")
+    with h5py.File("made.nx") as scanned, h5py.File("o.nx") as file:
+        made, wanted = ({name: each[f"entry/instrument/detector/{name}"][()] for name in ("data", "image_key")}
+                        for each in (file, scanned))
+    assert all((made[name] == wanted[name]).all() for name in made) and set(made["image_key"]) == {0, 1, 2}
 
 
 @pytest.mark.quick
