@@ -49,13 +49,6 @@ std::string name_of_step(const PreparedJob& prepared, std::size_t index, std::si
     return step.label + ", " + step.kind + ",";
 }
 
-bool has_kind(const PreparedJob& prepared, std::size_t index, std::size_t steps,
-              std::string_view kind) {
-    const auto& pipeline = prepared.file.pipeline;
-    return (pipeline && pipeline->steps().size() == steps ? pipeline->steps()[index].kind
-                                                          : prepared.file.kind) == kind;
-}
-
 /// Refuses steps behind which a flat is no longer what the frames are to be divided by.
 void check_steps(const PreparedJob& prepared) {
     const std::vector<Likeness> steps = prepared.job->likeness();
@@ -77,13 +70,9 @@ void check_steps(const PreparedJob& prepared) {
                                       "scan's flats and darks have",
                                leave_out);
         }
-        if (has_kind(prepared, i, steps.size(), "correct")) {
-            refuse_kept_frames(name + " uses the flats and darks up: what it makes is corrected",
-                               leave_out);
-        }
         if (step.values < Likeness::Values::scaled) {
-            refuse_kept_frames(name + " makes values of another unit than the scan's flats and "
-                                      "darks have",
+            refuse_kept_frames(name + " makes values that raw flats and darks do not go with: they "
+                                      "are of another unit, or corrected by these already",
                                leave_out);
         }
     }

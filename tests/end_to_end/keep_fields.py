@@ -235,11 +235,11 @@ def test_a_kill_between_rows_and_record(last):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("kind,keys,last,words", [
-    ("correct", "", "", ["correct", "uses the flats and darks up"]),
+    ("correct", "", "", ["correct", "corrected by these already"]),
     ("bin", "factors = [1, 2, 2]", "", ["bin", "other extents"]),
     ("bin", "factors = [2, 1, 1]", "", ["bin", "other extents"]),
     ("transpose", "permutation = [1, 0, 2]", "", ["transpose", "another order"]),
-    ("rescale", 'from = "extremes"', "", ["rescale", "another unit"]),
+    ("rescale", 'from = "extremes"', "", ["rescale", "of another unit"]),
     ("convolve", TAPS, 'dtype = "uint8"', ["uint8", "uint16", "output.dtype"]),
     ("convolve", TAPS, 'dtype = "int16"', ["int16", "uint16"])])
 def test_refused_jobs(kind, keys, last, words):
