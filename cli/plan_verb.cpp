@@ -157,11 +157,10 @@ std::string ends_text(const PreparedJob& prepared, const PlannedEnds& ends) {
         (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
         (prepared.input.axes.known() ? ", axes " + printable(prepared.input.axes.text()) : "") +
         (prepared.roles.known() ? ", of a scan of " + prepared.roles.counts_text() : "") + "\n";
-    if (!from.invalid.empty()) {
-        text += "  invalid elements: " + printable(from.invalid) + "\n";
-    }
+    text += from.invalid.empty() ? "" : "  invalid elements: " + printable(from.invalid) + "\n";
     for (const PlannedEnd& end : to) {
-        text += "writes " + end_text(end) + slices_text(prepared) + levels_text(end) + "\n";
+        text += "writes " + end_text(end) + slices_text(prepared) + levels_text(end) +
+                (prepared.kept ? prepared.kept->plan_text() : "") + "\n";
         if (!end.invalid.empty()) {
             text += "  invalid elements: " + printable(end.invalid) + "\n";
         }

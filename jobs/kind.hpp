@@ -39,10 +39,11 @@ struct InvalidRule {
 class SourceMask {
   public:
     virtual ~SourceMask() = default;
-    /// A part of the source, as `rows` reads it, in which masked elements are marked as the input's
-    /// invalid ones. @throws Error (input).
+    /// A part of the source, as `rows` reads it, in which masked elements are number(), whatever a
+    /// step before makes of those of the input. @throws Error (input).
     virtual std::unique_ptr<RowReader> mark(std::unique_ptr<RowReader> rows,
                                             const DatasetPart& part, int threads) const = 0;
+    virtual double number() const = 0;
     /// Bytes in memory that it takes.
     virtual std::int64_t bytes(int threads) const = 0;
 };

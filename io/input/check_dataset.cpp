@@ -202,8 +202,7 @@ class DatasetCheck {
     /// The layout of a source that check_sources() has checked.
     std::optional<DatasetLayout> known_source(const std::string& file, const std::string& name,
                                               const std::string& dataset) const {
-        const std::optional<std::string> plain = plain_source_name(name);
-        if (!plain || *plain == ".") {
+        if (!plain_source_name(name)) {
             return std::nullopt;
         }
         const auto known = known_.find(file_and_dataset(source_file(name, file, file), dataset));

@@ -153,7 +153,15 @@ class SourceMap {
         if (fill_ && fill_->missing.contains(mapping.file)) {
             return add_missing(mapping);
         }
-        const std::optional<std::int64_t> number = number_of(mapping);
+        std::optional<std::int64_t> number = known_number(mapping);
+        if (!number) {
+            std::optional<DatasetLayout> source = find_(mapping.file, mapping.dataset);
+            if (source && is_nested(*source)) {
+                return add_nested(mapping, *source);
+            }
+            number = source ? number_of(mapping.file, mapping.dataset, *std::move(source))
+                            : std::nullopt;
+        }
         if (!number) {
             return false;
         }
@@ -194,17 +202,51 @@ class SourceMap {
     const std::set<std::string>& shorter() const { return shorter_; }
 
   private:
-    std::optional<std::int64_t> number_of(const VirtualMapping& mapping) {
-        const auto [entry, is_new] =
-            numbers_.try_emplace({mapping.file, mapping.dataset}, std::ssize(sources_));
+    std::optional<std::int64_t> known_number(const VirtualMapping& mapping) const {
+        const auto known = numbers_.find({mapping.file, mapping.dataset});
+        return known == numbers_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+    /// The number of a source of this name, which it gets where it has none.
+    std::optional<std::int64_t> number_of(const std::string& file, const std::string& dataset,
+                                          DatasetLayout source) {
+        const auto [entry, is_new] = numbers_.try_emplace({file, dataset}, std::ssize(sources_));
         if (is_new) {
-            std::optional<DatasetLayout> source = find_(mapping.file, mapping.dataset);
-            if (!source || sources_.size() == most_sources || !fits(*source, array_)) {
+            if (sources_.size() == most_sources || !fits(source, array_)) {
+                numbers_.erase(entry);
                 return std::nullopt;
             }
-            sources_.push_back(*std::move(source));
+            sources_.push_back(std::move(source));
         }
         return entry->second;
+    }
+
+    /// Whether it is itself a virtual dataset whose rows are read in place.
+    bool is_nested(const DatasetLayout& source) const {
+        return source.way == DatasetLayout::Way::sources && !fill_ &&
+               row_elements(source.info.array) == row_elements(array_);
+    }
+
+    /// Takes the rows of such a dataset from where it takes them.
+    bool add_nested(const VirtualMapping& mapping, const DatasetLayout& nested) {
+        std::vector<RowPiece> own;
+        if (!add_rows(mapping, array_, nested.info.array, 0, own)) {
+            return false;
+        }
+        for (const RowPiece& piece : own) {
+            for (RowPiece part : pieces_within(nested.pieces, piece.source_first, piece.rows)) {
+                const DatasetLayout& source = nested.sources[static_cast<std::size_t>(part.source)];
+                // The mapping names it otherwise, or not at all.
+                const auto number = number_of("\n" + source.file, source.dataset, source);
+                if (!number || pieces_.size() == most_pieces) {
+                    return false;
+                }
+                part.first += piece.first - piece.source_first;
+                part.source = *number;
+                pieces_.push_back(part);
+            }
+        }
+        return true;
     }
 
     bool add_missing(const VirtualMapping& mapping) {

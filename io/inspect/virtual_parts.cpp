@@ -161,6 +161,14 @@ void check_part(const std::string& path, const PartsRecord& record, std::size_t 
     }
 }
 
+/// Whether all sources are in the dataset's own file, and so none is a part: it is made of another
+/// virtual dataset, which is over the parts.
+bool is_of_own_file(const PropertyHandle& creation) {
+    const std::vector<std::pair<std::string, std::string>> sources = virtual_sources(creation);
+    return !sources.empty() && std::all_of(sources.begin(), sources.end(),
+                                           [](const auto& source) { return source.first == "."; });
+}
+
 /// The sources' paths: where they are, or would be beside the file.
 std::vector<fs::path> source_paths(const std::string& file, const PropertyHandle& creation) {
     const fs::path folder = fs::path(file).parent_path();
@@ -273,7 +281,7 @@ std::int64_t mapped_bytes(const PropertyHandle& creation, const DatasetInfo& inf
 
 void check_parts(const FileHandle& handle, const std::string& file, const PropertyHandle& creation,
                  const std::string& where) {
-    if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
+    if (H5Pget_layout(creation.get()) != H5D_VIRTUAL || is_of_own_file(creation)) {
         return;
     }
     const std::optional<std::string> text = root_text(handle, parts_attribute);

@@ -58,12 +58,14 @@ std::vector<std::string> datasets_of(const OutputDataset& output) {
     return names.empty() ? std::vector{output.dataset} : names;
 }
 
-void seal_record(const OutputDataset& output) {
-    record_object_names(output.file, seal_names());
+void seal_record(const std::string& file, const std::vector<std::string>& datasets) {
+    record_object_names(file, seal_names());
     const std::string facts =
-        of_output([&] { return record_facts(output.file, with_row_hashes(datasets_of(output))); });
-    write_seal(output.file, found_in(facts).digest);
+        of_output([&] { return record_facts(file, with_row_hashes(datasets)); });
+    write_seal(file, found_in(facts).digest);
 }
+
+void seal_record(const OutputDataset& output) { seal_record(output.file, datasets_of(output)); }
 
 std::string record_damage(FileAccess& files, const std::string& file, const AttributeList& record,
                           const std::vector<std::string>& datasets) {

@@ -20,6 +20,8 @@ std::vector<std::string> datasets_of(const OutputDataset& output);
 /// Stores the names of all that is in a finished HDF5 output, and a checksum of all that it says
 /// beside its rows: types, shapes, attributes, coordinates. Nothing may be added to it as the
 /// program's own after that. @throws Error (output).
+/// `datasets`: those whose rows have checksums.
+void seal_record(const std::string& file, const std::vector<std::string>& datasets);
 void seal_record(const OutputDataset& output);
 
 /// How the record of a finished HDF5 output differs from what seal_record() has stored; "" where it

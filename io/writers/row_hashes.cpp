@@ -22,23 +22,23 @@ constexpr std::int64_t fields = 3;
 // Deflate makes at most so many bytes out of one; a list that claims more is not there.
 constexpr std::int64_t largest_expansion = 1032;
 
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
-    throw Error(ExitCode::input, {"cannot take the checksums", file + ":" + row_hashes_dataset, why,
+[[noreturn]] void refuse(const std::string& file, const std::string& name, const std::string& why) {
+    throw Error(ExitCode::input, {"cannot take the checksums", file + ":" + name, why,
                                   "Only a finished output of this program has them"});
 }
 
 /// The list's elements: three to a run of rows.
 std::vector<std::uint64_t> read_list(FileAccess& files, const std::string& file,
-                                     std::int64_t total_rows) {
-    if (!files.has_dataset(file, row_hashes_dataset)) {
-        refuse(file, "there are none");
+                                     const std::string& name, std::int64_t total_rows) {
+    if (!files.has_dataset(file, name)) {
+        refuse(file, name, "there are none");
     }
-    const DatasetLayout layout = files.layout(file, row_hashes_dataset);
+    const DatasetLayout layout = files.layout(file, name);
     const std::vector<std::int64_t>& shape = layout.info.array.shape;
     constexpr std::int64_t line = fields * sizeof(std::uint64_t);
     if (layout.info.array.type != ElementType::uint64 || shape.size() != 2 || shape[1] != fields ||
         shape[0] > total_rows || shape[0] * line / largest_expansion > layout.info.stored_bytes) {
-        refuse(file, "they are not n × 3 numbers, with n up to the rows' number");
+        refuse(file, name, "they are not n × 3 numbers, with n up to the rows' number");
     }
     std::vector<std::uint64_t> list(static_cast<std::size_t>(shape[0] * fields));
     files.open(layout, 1)->read(0, shape[0], reinterpret_cast<std::byte*>(list.data()));
@@ -55,15 +55,14 @@ std::vector<std::uint64_t> list_of(const std::vector<RowHash>& hashes) {
     return list;
 }
 
-void store_list(DatasetHandle dataset, const std::string& file,
+void store_list(DatasetHandle dataset, const std::string& file, const std::string& name,
                 const std::vector<RowHash>& hashes) {
     const std::vector<std::uint64_t> list = list_of(hashes);
     if (!dataset.valid() ||
         H5Dwrite(dataset.get(), H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, list.data()) <
             0 ||
         !dataset.close()) {
-        throw_hdf5(ExitCode::output, "cannot store the checksums",
-                   file_and_dataset(file, row_hashes_dataset));
+        throw_hdf5(ExitCode::output, "cannot store the checksums", file_and_dataset(file, name));
     }
 }
 
@@ -86,7 +85,8 @@ std::string digest_of_rows(const std::vector<RowHash>& hashes) {
     return digest_of(std::as_bytes(std::span(list)));
 }
 
-void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes) {
+void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes,
+                      const std::string& name) {
     FileHandle handle = update_hdf5(file);
     const std::array<hsize_t, 2> shape = {hashes.size(), static_cast<hsize_t>(fields)};
     const SpaceHandle space(
@@ -95,9 +95,9 @@ void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashe
     hdf5_must(H5Pset_create_intermediate_group(links.get(), 1), "H5Pset_create_intermediate_group");
     const PropertyHandle creation(hdf5_must(H5Pcreate(H5P_DATASET_CREATE), "H5Pcreate"));
     hdf5_must(H5Pset_obj_track_times(creation.get(), false), "H5Pset_obj_track_times");
-    store_list(DatasetHandle(H5Dcreate2(handle.get(), row_hashes_dataset, H5T_STD_U64LE,
-                                        space.get(), links.get(), creation.get(), H5P_DEFAULT)),
-               file, hashes);
+    store_list(DatasetHandle(H5Dcreate2(handle.get(), name.c_str(), H5T_STD_U64LE, space.get(),
+                                        links.get(), creation.get(), H5P_DEFAULT)),
+               file, name, hashes);
     close_hdf5(std::move(handle), file);
 }
 
@@ -119,16 +119,36 @@ void replace_row_hashes(FileAccess& files, const std::string& file,
     to.close();
 }
 
+std::vector<RowHash> read_row_list(FileAccess& files, const std::string& file,
+                                   const std::string& name, std::int64_t total_rows) {
+    const std::vector<std::uint64_t> list = read_list(files, file, name, total_rows);
+    std::vector<RowHash> hashes;
+    std::int64_t end = 0; // of the run before
+    for (std::size_t i = 0; i < list.size(); i += static_cast<std::size_t>(fields)) {
+        const RowHash run{static_cast<std::int64_t>(list[i]),
+                          static_cast<std::int64_t>(list[i + 1]), list[i + 2]};
+        if (run.first < end || run.first > total_rows || run.rows < 1 ||
+            run.rows > total_rows - run.first) {
+            refuse(file, name,
+                   fmt::format("line {} does not begin where the line before ends, or behind it",
+                               hashes.size()));
+        }
+        end = run.first + run.rows;
+        hashes.push_back(run);
+    }
+    return hashes;
+}
+
 std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
                                      std::int64_t total_rows) {
-    const std::vector<std::uint64_t> list = read_list(files, file, total_rows);
+    const std::vector<std::uint64_t> list = read_list(files, file, row_hashes_dataset, total_rows);
     std::vector<RowHash> hashes;
     for (std::size_t i = 0; i < list.size(); i += static_cast<std::size_t>(fields)) {
         hashes.push_back({static_cast<std::int64_t>(list[i]),
                           static_cast<std::int64_t>(list[i + 1]), list[i + 2]});
     }
     if (const std::string gap = gap_in(hashes, total_rows); !gap.empty()) {
-        refuse(file, gap);
+        refuse(file, row_hashes_dataset, gap);
     }
     return hashes;
 }

@@ -37,8 +37,9 @@ std::string gap_in(const std::vector<RowHash>& hashes, std::int64_t total_rows);
 /// Digest of the list's elements as they are stored: a checksum of the checksums.
 std::string digest_of_rows(const std::vector<RowHash>& hashes);
 
-/// Stores the list in the output, which has none yet. @throws Error (output).
-void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes);
+/// Stores the list in the output, which has none of that name yet. @throws Error (output).
+void write_row_hashes(const std::string& file, const std::vector<RowHash>& hashes,
+                      const std::string& name = row_hashes_dataset);
 
 /// Stores a list of as many runs over the one the output has, in place.
 /// @throws Error (output); (input) as read_row_hashes().
@@ -49,6 +50,11 @@ void replace_row_hashes(FileAccess& files, const std::string& file,
 /// it does not cover each row once.
 std::vector<RowHash> read_row_hashes(FileAccess& files, const std::string& file,
                                      std::int64_t total_rows);
+
+/// A list of that name, of runs in the order of their rows, below `total_rows`, with gaps or
+/// without. The same errors.
+std::vector<RowHash> read_row_list(FileAccess& files, const std::string& file,
+                                   const std::string& name, std::int64_t total_rows);
 
 /// Checksums of rows by several threads. One thread hashes 5 GB a second of what a GPU has just
 /// delivered, and a link delivers ten times that.

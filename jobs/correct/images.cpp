@@ -249,7 +249,7 @@ Images open_images(const FieldSource& asked, const FieldRole& role, const JobInp
     if (is_masked(layout, file, input)) {
         rows = input.source_mask->mark(std::move(rows), part, read_threads);
         images.reader_bytes += input.source_mask->bytes(read_threads);
-        images.invalid = input.invalid;
+        images.invalid = input.source_mask->number();
     }
     images.reader = std::move(rows);
     images.is_packed = layout.way != DatasetLayout::Way::positions;

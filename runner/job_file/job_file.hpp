@@ -79,7 +79,8 @@ struct JobFile {
         std::string dataset; ///< empty: as the input's
         std::optional<ElementType> type;
         bool overwrite = false;
-        bool sync = true;                      ///< wait for the disk before the name changes
+        bool keep_fields = false; ///< the flats and darks of a scan, beside the job's frames
+        bool sync = true;         ///< wait for the disk before the name changes
         std::optional<std::int64_t> parts = 1; ///< files that hold the elements; nothing: auto
         OutputLayout layout;
     } output;

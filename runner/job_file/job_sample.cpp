@@ -195,7 +195,7 @@ std::string output_lines(const JobFile::Output& output) {
                              made_lines(output) + line("overwrite", truth(output.overwrite)) +
                              line("sync", truth(output.sync));
     if (output.layout.is_hdf5()) {
-        return text + layout_lines(output);
+        return text + line("keep_fields", truth(output.keep_fields)) + layout_lines(output);
     }
     const OutputLayout& layout = output.layout;
     const auto extents_line = [](const char* key, const std::vector<std::int64_t>& given) {
@@ -259,6 +259,7 @@ file = "out/image.h5"
 # dataset = "/image"            # default: as the input's
 # dtype = "float32"             # default: the input's
 overwrite = false
+# keep_fields = true            # of an NXtomo scan: its flats and darks too
 # parts = "auto"                # the elements in several files in out/image.parts, written at once
 # chunk = [256, 4096]           # HDF5 chunks; without them the dataset is contiguous
 # compression = "deflate"       # none, deflate or zstd; needs chunk

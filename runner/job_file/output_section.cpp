@@ -185,6 +185,19 @@ bool is_among_slices(const std::string& input, const std::string& output) {
     });
 }
 
+/// Whether the output keeps the flats and darks of a scan, beside one dataset of frames in HDF5.
+bool parse_keep_fields(TableReader& table, const Kind* kind, const KnownFormat& format) {
+    constexpr const char* key = "keep_fields";
+    const bool keeps = table.boolean(key).value_or(false);
+    if (keeps && format && *format != nullptr) {
+        table.complain(key, "only an HDF5 file holds flats and darks beside the projections; name "
+                            "a .nx or .h5 file");
+    } else if (keeps && makes_several(kind)) {
+        table.complain(key, "this kind makes several datasets, which are no frames of a scan");
+    }
+    return keeps;
+}
+
 } // namespace
 
 void check_written_file(TableReader& table, std::string_view key, const std::string& output,
@@ -262,6 +275,7 @@ JobFile::Output parse_output(TableReader& top, const JobFile::Input& input, cons
     output.type = parse_type(*table, "dtype");
     output.overwrite = table->boolean("overwrite").value_or(output.overwrite);
     output.sync = table->boolean("sync").value_or(output.sync);
+    output.keep_fields = parse_keep_fields(*table, kind, format);
     output.layout = parse_layout(*table, format);
     if (table->has("parts")) {
         output.parts = parse_count(*table, "parts", most_parts);

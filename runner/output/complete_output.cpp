@@ -25,6 +25,7 @@
 #include "runner/output/replacing.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/probe/prober.hpp"
+#include "runner/probe/served_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -111,9 +112,11 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     for (const std::string& name : metadata.axes) {
         named.each.push_back({name == "." ? "" : name});
     }
-    if (prepared.part) {
-        named = axes_of_part(named, *prepared.part);
-        metadata = metadata_of_part(metadata, *prepared.part);
+    const std::optional<DatasetPart> part =
+        prepared.kept ? std::optional(prepared.kept->all) : prepared.part;
+    if (part) {
+        named = axes_of_part(named, *part);
+        metadata = metadata_of_part(metadata, *part);
     }
     const AxisKeys& keys = prepared.file.input.axes;
     const bool declared = !keys.letters.empty() || keys.sets_spacing();
@@ -121,7 +124,8 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     if (declared || !has_attributes || !prepared.file.output.layout.is_hdf5()) {
         metadata.placement = prepared.input.axes;
     }
-    for (const Likeness& step : steps) {
+    for (Likeness step : steps) {
+        step.shape.front() = prepared.kept ? prepared.kept->split.count() : step.shape.front();
         metadata = carried_metadata(metadata, step);
     }
     set_axes(metadata, metadata.placement);
@@ -171,11 +175,33 @@ std::vector<std::string> warning_of(const PreparedJob& prepared,
                                   ": the output is without some of its attributes: " + text};
 }
 
+/// The flats and darks that the output keeps.
+std::unique_ptr<RowReader> kept_rows(const PreparedJob& prepared) {
+    return open_kept_frames(prepared,
+                            open_probed_rows(prepared.layout, prepared.file.input.rules, 1));
+}
+
+/// Kept frames are what they are by the image_key alone: without it they would be projections.
+void check_roles(const PreparedJob& prepared, const Metadata& metadata) {
+    const auto is_key = [](const ScanItem& item) { return item.path.ends_with("/image_key"); };
+    if (prepared.kept && std::none_of(metadata.scan.begin(), metadata.scan.end(), is_key)) {
+        throw Error(ExitCode::input,
+                    {"the output cannot keep flats and darks", prepared.input_name(),
+                     "the entry of its scan cannot be taken over, so that nothing would say which "
+                     "frames these are",
+                     "Leave output.keep_fields out"});
+    }
+}
+
 /// What a finished HDF5 output says of itself.
 std::vector<std::string> write_record(const PreparedJob& prepared, const Beginning& beginning,
                                       const OutputDataset& dataset,
                                       const std::vector<RowHash>& rows,
                                       std::vector<Attribute> attributes, Prober& prober) {
+    const std::string& joined = prepared.file.output.dataset;
+    if (prepared.kept) {
+        write_kept_frames(dataset, joined, prepared.kept->split, *kept_rows(prepared));
+    }
     write_row_hashes(dataset.file, rows);
     attributes.emplace_back(row_hashes_checksum_attribute, digest_of_rows(rows));
     attributes.emplace_back(identity_attribute, beginning.identity);
@@ -194,15 +220,16 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     }
     write_attributes(dataset.file, attributes);
     if (dataset.fields.empty()) { // lists of matches are no picture
-        write_default_plot(dataset.file, dataset.dataset, prepared.job->channels());
+        write_default_plot(dataset.file, joined, prepared.job->channels());
     }
     Metadata metadata = output_metadata(prepared, prober);
+    check_roles(prepared, metadata);
     state_invalid(prepared, metadata);
     std::vector<std::string> left_out = metadata.left_out;
-    for (std::string& each : write_metadata(dataset.file, dataset.dataset, metadata)) {
+    for (std::string& each : write_metadata(dataset.file, joined, metadata)) {
         left_out.push_back(std::move(each));
     }
-    seal_record(dataset);
+    seal_record(dataset.file, datasets_with_checksums(prepared));
     return warning_of(prepared, left_out);
 }
 

@@ -202,7 +202,7 @@ std::string input_lines(const PreparedJob& prepared) {
 std::string output_lines(const PreparedJob& prepared) {
     const OutputDataset output = output_dataset(prepared);
     const OutputLayout& layout = output.layout;
-    std::string text = line("output.dataset", toml_text(output.dataset)) +
+    std::string text = line("output.dataset", toml_text(prepared.file.output.dataset)) +
                        line("output.dtype", type_text(output.array)) +
                        line("output.shape", shape_text(output.array.shape)) +
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
@@ -329,7 +329,7 @@ std::string value_text(const std::string& key, const std::string& value) {
 std::string job_identity(const PreparedJob& prepared) {
     std::string text = line("kind", prepared.file.kind) +
                        line(computation_key, prepared.job->computation()) + input_lines(prepared) +
-                       output_lines(prepared);
+                       output_lines(prepared) + (prepared.kept ? prepared.kept->identity() : "");
     const std::optional<std::string> own = prepared.job->parameters();
     std::istringstream parameters(
         own ? *own : prepared.file.parameters->canonical_for(prepared.input.array));

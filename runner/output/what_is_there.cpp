@@ -134,7 +134,7 @@ OutputStanding output_standing(const PreparedJob& prepared, const std::string& i
         const AttributeList record = files.root_attributes(file);
         if (const std::optional<std::string> was = stored_identity(record)) {
             if (const std::string damage =
-                    record_damage(files, file, record, datasets_of(output_dataset(prepared)));
+                    record_damage(files, file, record, datasets_with_checksums(prepared));
                 !damage.empty()) {
                 return {Standing::foreign, "its record is damaged: " + damage};
             }

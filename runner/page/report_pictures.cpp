@@ -100,7 +100,8 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
                                                   : std::move(rows);
     };
     const auto open_after = [&] {
-        return open_rows_of(files, job.output.file, job.output.dataset, threads);
+        const std::string dataset = prepared.kept ? made_frames_dataset : job.output.dataset;
+        return open_rows_of(files, job.output.file, dataset, threads);
     };
     const Sketch before =
         sketch(files, prepared, "before: " + input_file, {input_file, input_dataset, open_before},

@@ -71,6 +71,9 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     const OutputLayout& layout = prepared.file.output.layout;
     disk.needed = output_room(prepared.output(), layout);
     const std::int64_t packed = layout.compression == Compression::none ? 0 : disk.needed;
+    if (prepared.kept) {
+        disk.needed += prepared.kept->bytes();
+    }
     if (prepared.input_is_missing && on_one_device(folder_of(prepared.file.input.file), folder)) {
         disk.needed += byte_count(prepared.layout.info.array);
     }

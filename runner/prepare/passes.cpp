@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/prepare/passes.hpp"
 
+#include "base/text.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/saved_steps.hpp"
@@ -53,21 +54,24 @@ ScanSetup setup_before(ScanSetup setup, const std::vector<PipelinePass>& passes,
     return setup;
 }
 
-/// The place of pass `index` of the job `whole`.
-PassPlace place_of_pass(const JobFile& whole, const DatasetInfo& info, const JobInput& input,
+/// The place of pass `index` of the prepared job.
+PassPlace place_of_pass(const PreparedJob& prepared, const JobInput& input,
                         const std::vector<PipelinePass>& passes, std::size_t index) {
+    const JobFile& whole = prepared.file;
     PassPlace place;
     if (index > 0) {
         InputOrigin origin; // clang 14 cannot emplace it
         origin.file = whole.input.file;
         origin.dataset = whole.input.dataset;
         origin.after = text_after(whole, passes[index - 1]);
-        origin.info = info;
+        origin.info = prepared.input;
         origin.rules = whole.input.rules;
         origin.roles = input.roles;
         origin.part = input.part;
         origin.invalid = passes[index].invalid;
         origin.invalid_rule = input.invalid_rule;
+        origin.mask = prepared.mask;
+        origin.masked = prepared.input.invalid_value.value_or(0);
         origin.setup = setup_before(input.setup, passes, index);
         place.origin = std::move(origin);
     }
@@ -135,13 +139,18 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files, RowOrders
     const JobInput input = job_input(prepared, files);
     std::vector<PipelinePass> passes = file.pipeline->passes(input, file.output.type, orders);
     const std::vector<Axes> axes = follow_axes(prepared.input.axes, passes);
+    if (file.output.keep_fields && passes.size() > 1) {
+        refuse_kept_frames("the job takes " + counted(std::ssize(passes), "pass", "passes") +
+                               " over its data; the first ends before " + passes.front().end,
+                           "Give the steps from there on a job of their own, which has it");
+    }
     if (passes.size() == 1) {
         return {{file, {}, prepared.input, passes.front().steps, ""}};
     }
     std::vector<JobPass> all;
     for (std::size_t i = 0; i < passes.size(); ++i) {
         JobPass pass{file_of_pass(prepared.file, passes, i),
-                     place_of_pass(prepared.file, prepared.input, input, passes, i),
+                     place_of_pass(prepared, input, passes, i),
                      prepared.input,
                      passes[i].steps,
                      passes[i].end,

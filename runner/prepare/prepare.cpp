@@ -13,6 +13,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_order.hpp"
 #include "io/rows/written_format.hpp"
+#include "io/writers/record_seal.hpp"
 #include "jobs/stream_job.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
@@ -185,7 +186,9 @@ namespace {
 /// A mask that is read beside the rows, for other frames than the input's.
 class MaskOfSource final : public SourceMask {
   public:
-    MaskOfSource(const InputMask& mask, FileAccess& files) : mask_(mask), files_(&files) {
+    /// `number`: what masked elements become.
+    MaskOfSource(const InputMask& mask, double number, FileAccess& files)
+        : mask_(mask), number_(number), files_(&files) {
         mask_.flags.reset();
     }
 
@@ -199,10 +202,12 @@ class MaskOfSource final : public SourceMask {
             std::move(rows), mask,
             [&](const DatasetLayout& layout) { return files_->open(layout, 1); }, threads);
     }
+    double number() const override { return number_; }
     std::int64_t bytes(int /*threads*/) const override { return mask_.bytes(1); }
 
   private:
     InputMask mask_;
+    double number_;
     FileAccess* files_;
 };
 
@@ -230,6 +235,10 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
         given.part = origin->part;
         given.invalid_rule = origin->invalid_rule;
         given.setup = origin->setup;
+        if (origin->mask && !origin->mask->rows.empty()) {
+            given.source_mask =
+                std::make_shared<const MaskOfSource>(*origin->mask, origin->masked, files);
+        }
         return given;
     }
     given.setup = prepared.part ? setup_of_part(prepared.layout.setup, *prepared.part)
@@ -239,7 +248,8 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
         given.roles = prepared.roles;
         given.part = prepared.part;
         if (prepared.mask && !prepared.mask->rows.empty()) {
-            given.source_mask = std::make_shared<const MaskOfSource>(*prepared.mask, files);
+            given.source_mask = std::make_shared<const MaskOfSource>(
+                *prepared.mask, prepared.input.invalid_value.value_or(0), files);
         }
     }
     return given;
@@ -285,6 +295,7 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
         prepared.file.output.layout.channels = channels_of_output(prepared);
     }
     check_layout(prepared);
+    prepared.kept = kept_frames(prepared);
     return prepared;
 }
 
@@ -404,9 +415,15 @@ PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
     return parts;
 }
 
+std::vector<std::string> datasets_with_checksums(const PreparedJob& prepared) {
+    return prepared.kept ? datasets_of_frames(prepared.file.output.dataset)
+                         : datasets_of(output_dataset(prepared));
+}
+
 OutputDataset output_dataset(const PreparedJob& prepared, const PartLayout& parts) {
     const JobFile::Output& output = prepared.file.output;
-    return {partial_name(output.file), output.dataset, prepared.output(), output.layout,
+    return {partial_name(output.file), prepared.kept ? made_frames_dataset : output.dataset,
+            prepared.output(),         output.layout,
             prepared.fields(),         parts};
 }
 

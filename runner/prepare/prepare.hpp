@@ -9,6 +9,7 @@
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
 #include "runner/prepare/input_mask.hpp"
+#include "runner/prepare/kept_frames.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -31,10 +32,13 @@ struct InputOrigin {
     std::optional<DatasetPart> part = {};
     std::optional<double> invalid = {}; ///< of what is read, as JobInput's
     InvalidRule invalid_rule = {};      ///< of the job, as JobInput's
-    ScanSetup setup = {};               ///< of what is read, as JobInput's
-    std::vector<JobCount> counts = {};  ///< of the passes before this one
-    FileMark mark = {};                 ///< of the file that is read, once it is made
-    FileMarks files = {};               ///< that the passes before this one read, but `file`
+    /// Of the job's input, for other frames of it; null: there is none.
+    std::shared_ptr<const InputMask> mask = {};
+    double masked = 0;                 ///< the number that its masked elements are
+    ScanSetup setup = {};              ///< of what is read, as JobInput's
+    std::vector<JobCount> counts = {}; ///< of the passes before this one
+    FileMark mark = {};                ///< of the file that is read, once it is made
+    FileMarks files = {};              ///< that the passes before this one read, but `file`
     /// The saved outputs of the passes before the last one, and their bytes.
     std::vector<std::pair<std::string, std::int64_t>> kept = {};
 };
@@ -65,6 +69,7 @@ struct PreparedJob {
     /// Settings for what the job file left to the input's file, as `output.dataset="/data"`.
     std::vector<std::string> settled;
     std::shared_ptr<const Job> job;
+    std::optional<KeptFrames> kept; ///< beside what the job makes
     /// Reads the input's rows by so many threads; empty where its file does.
     std::function<std::unique_ptr<RowReader>(int threads)> rows;
 
@@ -121,6 +126,9 @@ PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);
 /// The parts that output.parts = "auto" makes of so many bytes, unless rows or chunks allow fewer:
 /// as many as the ranks' cores can write at once, and none for what is written in no time.
 std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores);
+
+/// The datasets of the finished output whose rows have checksums.
+std::vector<std::string> datasets_with_checksums(const PreparedJob& prepared);
 
 /// The dataset the job writes, under the name it has while it is being written. `parts`: the files
 /// that it is kept in, once they are settled.

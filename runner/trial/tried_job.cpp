@@ -190,6 +190,9 @@ std::vector<std::string> part_settings(const TriedJob& job, std::size_t combinat
     std::vector<std::string> settings = job.combinations[combination];
     add_part(job, part, settings);
     const JobFile& file = job.files[combination];
+    if (file.output.keep_fields) { // which are not what is tried
+        settings.emplace_back("output.keep_fields=false");
+    }
     settings.push_back("output.file=" + toml_text(std::string_view(part_output(file, name))));
     if (!file.output.layout.chunk.empty()) {
         std::vector<std::int64_t> chunk = file.output.layout.chunk;

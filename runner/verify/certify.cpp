@@ -15,6 +15,7 @@
 #include "runner/probe/probed_files.hpp"
 #include "runner/verify/certificate.hpp"
 #include "runner/verify/finished_output.hpp"
+#include "runner/verify/kept_rows.hpp"
 #include "runner/verify/verify.hpp"
 
 #include <algorithm>
@@ -107,7 +108,7 @@ Json machine_json(const FinishedOutput& output) {
 
 std::vector<OutputField> datasets_of(const FinishedOutput& output) {
     return output.fields.empty()
-               ? std::vector<OutputField>{{output.job.output.dataset, output.stored.array}}
+               ? std::vector<OutputField>{{output.job.output.dataset, output.all_frames()}}
                : output.fields;
 }
 
@@ -161,21 +162,42 @@ std::string difference_in(FileAccess& files, const CertificateCheck& request,
     return difference_of(wanted, found, name);
 }
 
+[[noreturn]] void refuse_wrong(const FinishedOutput& output, RowRange rows) {
+    throw Error(ExitCode::differs, {"cannot certify the output",
+                                    output.file + ":" + output.datasets_text() + ", " +
+                                        rows_text(rows, output.all_frames()),
+                                    "their checksum differs from the one that the output lists",
+                                    "See runner verify " + shell_word(output.file)});
+}
+
+/// The frames of an output that keeps some have checksums in two lists, in another order than that
+/// of its certificate. They are read twice.
+void check_kept_frames(FileAccess& files, const FinishedOutput& output, int threads) {
+    if (!output.keeps_frames()) {
+        return;
+    }
+    const std::vector<WrongRows> made =
+        among_all_rows(output, check_runs(*open_stored_rows(files, output, threads), output.runs));
+    const std::vector<WrongRows> kept = wrong_kept_rows(files, output, output.kept, threads);
+    if (!made.empty() || !kept.empty()) {
+        refuse_wrong(output, made.empty() ? kept.front().rows : made.front().rows);
+    }
+}
+
 } // namespace
 
 std::string certify(const CertifyRequest& request, Prober& prober) {
     ProbedFiles files(prober, finished_output_rules());
     const FinishedOutput output = read_finished_output(files, request.file);
-    const auto reader = open_stored_rows(files, output, request.threads);
-    const ArrayInfo& array = output.stored.array;
-    const DigestedRows digested = digest_rows(
-        *reader, {datasets_of(output), usual_rows_per_checksum(row_count(array)), output.runs});
+    check_kept_frames(files, output, request.threads);
+    const auto reader = open_all_rows(files, output, request.threads);
+    const ArrayInfo array = output.all_frames();
+    const std::span<const RowHash> runs = output.runs;
+    const DigestedRows digested =
+        digest_rows(*reader, {datasets_of(output), usual_rows_per_checksum(row_count(array)),
+                              runs.first(output.keeps_frames() ? 0 : runs.size())});
     if (digested.wrong) {
-        throw Error(ExitCode::differs, {"cannot certify the output",
-                                        output.file + ":" + output.datasets_text() + ", " +
-                                            rows_text(*digested.wrong, array),
-                                        "their checksum differs from the one that the output lists",
-                                        "See runner verify " + shell_word(output.file)});
+        refuse_wrong(output, *digested.wrong);
     }
     check_runs_undamaged(output);
     Json certificate = {{"certificate", certificate_version},

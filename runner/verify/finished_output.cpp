@@ -14,6 +14,7 @@
 #include "io/input/stack.hpp"
 #include "io/input/stored_places.hpp"
 #include "io/output/beside_record.hpp"
+#include "io/rows/dataset_part.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "io/writers/output_fields.hpp"
@@ -247,6 +248,28 @@ void check_generations(FileAccess& files, const FinishedOutput& output) {
     }
 }
 
+/// Which frames the output keeps of its scan.
+DatasetPart made_frames(const FinishedOutput& output) {
+    const std::vector<std::int64_t>& shape = output.layouts.front().info.array.shape;
+    DatasetPart part{std::vector<std::int64_t>(shape.size()), shape, output.frames.made};
+    part.count.front() = std::ssize(part.frames);
+    return part;
+}
+
+/// Tells the frames of the job from those that the output keeps.
+void read_kept(FileAccess& files, FinishedOutput& output) {
+    const ArrayInfo& all = output.stored.array;
+    if (all.shape.size() < 2) {
+        refuse_structure(output.file, "its dataset has no frames");
+    }
+    output.kept = read_kept_hashes(files, output.file, all);
+    output.frames = split_of(output.kept, all, output.file);
+    if (output.kept.empty() || output.frames.made.empty()) {
+        refuse_structure(output.file, "the list of its flats and darks is damaged");
+    }
+    output.stored = info_of_part(output.stored, made_frames(output));
+}
+
 FinishedOutput read_all(FileAccess& files, const std::string& file, Structure structure) {
     if (is_recorded_beside(file)) {
         return read_recorded_beside(file, structure);
@@ -267,6 +290,10 @@ FinishedOutput read_all(FileAccess& files, const std::string& file, Structure st
         output.stored.array = joined_array(output.fields);
     } else {
         output.stored = output.layouts.front().info;
+    }
+    if (output.job.output.keep_fields) {
+        read_kept(files, output);
+        names = datasets_of_frames(output.job.output.dataset);
     }
     check_elements(output);
     output.runs = read_row_hashes(files, file, row_count(output.stored.array));
@@ -334,6 +361,9 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
         std::vector<std::unique_ptr<RowReader>> readers;
         for (const DatasetLayout& layout : output.layouts) {
             readers.push_back(files.open(layout, threads));
+        }
+        if (output.keeps_frames()) {
+            return open_part(std::move(readers.front()), made_frames(output));
         }
         return output.fields.empty() ? std::move(readers.front())
                                      : join_fields(output.fields, std::move(readers));

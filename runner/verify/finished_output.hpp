@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows/rows.hpp"
+#include "io/writers/kept_frames.hpp"
 #include "io/writers/row_hashes.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/prepare/prepare.hpp"
@@ -23,20 +24,37 @@ struct FinishedOutput {
     std::vector<OutputField> fields;    ///< where it is several: these, and `stored` is them joined
     std::vector<DatasetLayout> layouts; ///< of the HDF5 dataset, or of each field
     std::vector<RowHash> runs;          ///< of all its rows
-    bool runs_are_damaged = false;      ///< the list of checksums does not match its own
-    std::int64_t input_bytes = 0;       ///< of the input's file
-    std::string input_modified;         ///< ISO 8601, UTC
-    Axes axes;                          ///< of one whose record stands beside it, where it says so
-    Extremes extremes;                  ///< of the channels of the same
+    /// Of one that keeps the flats and darks of its scan: which frames of the dataset these are,
+    /// and the checksums of their rows, by their numbers there. `stored` and `runs` are of the
+    /// others.
+    FrameSplit frames;
+    std::vector<RowHash> kept;
+    bool runs_are_damaged = false; ///< the list of checksums does not match its own
+    std::int64_t input_bytes = 0;  ///< of the input's file
+    std::string input_modified;    ///< ISO 8601, UTC
+    Axes axes;                     ///< of one whose record stands beside it, where it says so
+    Extremes extremes;             ///< of the channels of the same
     /// All that the root of the file, or the record beside it, says of the run; `identity` too.
     AttributeList record;
 
     /// "/image", or "/index, /distance".
     std::string datasets_text() const;
 
+    bool keeps_frames() const { return !kept.empty(); }
+
+    /// The dataset with all its frames.
+    ArrayInfo all_frames() const {
+        ArrayInfo all = stored.array;
+        if (keeps_frames()) {
+            all.shape.front() = frames.count();
+        }
+        return all;
+    }
+
     /// The dataset as a writer needs it.
     OutputDataset dataset() const {
-        OutputDataset made{file, job.output.dataset, stored.array, job.output.layout, fields};
+        OutputDataset made{file, keeps_frames() ? made_frames_dataset : job.output.dataset,
+                           stored.array, job.output.layout, fields};
         made.axes = axes;
         made.extremes = extremes;
         return made;
@@ -62,7 +80,7 @@ FinishedOutput read_finished_output(FileAccess& files, const std::string& file,
 /// checksums, and the list itself is damaged elsewhere. @throws Error (differs).
 void check_runs_undamaged(const FinishedOutput& output);
 
-/// Its rows. @throws Error (input).
+/// The rows of its job. @throws Error (input).
 std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOutput& output,
                                             int threads);
 

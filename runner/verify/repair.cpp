@@ -22,6 +22,7 @@
 #include "runner/verify/checked_rows.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/job_again.hpp"
+#include "runner/verify/kept_rows.hpp"
 #include "runner/verify/verify.hpp"
 
 #include <algorithm>
@@ -153,6 +154,19 @@ void mend(const RepairRequest& request, ProbedFiles& files, Prober& prober, Fini
     }
 }
 
+/// Copies flats and darks again where some are wrong.
+void mend_kept(const RepairRequest& request, FileAccess& files, Prober& prober,
+               const FinishedOutput& output, const std::vector<WrongRows>& wrong, Repair& result) {
+    if (wrong.empty()) {
+        return;
+    }
+    const JobAgain again(output, request.input, JobAgain::EarlierPasses::run, prober);
+    restore_kept_rows(files, output, again.prepared());
+    for (const WrongRows& each : wrong) {
+        result.kept.push_back(each.rows);
+    }
+}
+
 /// Anybody's file may have come under the name of an output whose record stands beside it. One of
 /// which nothing is as it was made is left alone.
 void check_made_here(const FinishedOutput& output, const std::vector<WrongRows>& wrong) {
@@ -200,13 +214,15 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     const FileLock lock(lock_path(output.file),
                         fmt::format("runner repair, process {}", ::getpid()));
     complete_publishing(output.file, lock, prober);
-    Repair result{output.file, output.stored.array, std::ssize(output.runs), {}, {}};
+    Repair result{output.file, output.all_frames(), std::ssize(output.runs), {}, {}};
     if (folder_of(output.job.output.layout) != nullptr) {
         result.texts = restore_texts(output.dataset());
         check_written(output.dataset());
     }
     const std::vector<WrongRows> wrong = wrong_rows(files, output, request.threads);
-    if (wrong.empty()) {
+    const std::vector<WrongRows> kept =
+        wrong_kept_rows(files, output, output.kept, request.threads);
+    if (wrong.empty() && kept.empty()) {
         check_runs_undamaged(output);
         mend_levels(request, files, output, result);
         if (is_recorded_beside(output.file) && !identity_beside(output.file)) {
@@ -216,10 +232,17 @@ Repair repair(const RepairRequest& request, Prober& prober) {
         return result;
     }
     check_made_here(output, wrong);
-    mend(request, files, prober, output, wrong, result);
+    if (!wrong.empty()) {
+        mend(request, files, prober, output, wrong, result);
+    }
+    mend_kept(request, files, prober, output, kept, result);
     files.forget();
     const FinishedOutput mended = read_finished_output(files, file);
-    const std::vector<WrongRows> left = wrong_rows(files, mended, request.threads);
+    std::vector<WrongRows> left =
+        among_all_rows(mended, wrong_rows(files, mended, request.threads));
+    for (WrongRows& each : wrong_kept_rows(files, mended, mended.kept, request.threads)) {
+        left.push_back(std::move(each));
+    }
     if (!left.empty()) {
         throw Error(
             ExitCode::output,
@@ -231,6 +254,8 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     }
     check_runs_undamaged(mended);
     mend_levels(request, files, mended, result);
+    result.rows = among_all_rows(mended, result.rows);
+    result.checksums = among_all_rows(mended, result.checksums);
     return result;
 }
 
@@ -239,12 +264,15 @@ std::string repair_text(const Repair& repair) {
                                 ? "the only run of rows is right\n"
                                 : fmt::format("all {} runs of rows are right\n", repair.runs);
     if (repair.rows.empty() && repair.checksums.empty() && repair.texts.empty() &&
-        repair.files.empty()) {
+        repair.files.empty() && repair.kept.empty()) {
         return printable(repair.file) + ": nothing to repair, " + all;
     }
     std::string text;
     for (const std::string& name : repair.texts) {
         text += "repaired: " + printable(name) + "\n";
+    }
+    for (const RowRange& rows : make_row_set(repair.kept)) {
+        text += "repaired: " + rows_text(rows, repair.array) + ", flats or darks\n";
     }
     for (const RowRange& rows : make_row_set(repair.rows)) {
         text += "repaired: " + rows_text(rows, repair.array) + "\n";

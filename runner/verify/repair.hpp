@@ -28,14 +28,16 @@ struct Repair {
     std::vector<RowRange> checksums; ///< runs that were right, and their checksum in the list not
     std::vector<std::string> texts = {}; ///< of an output that is a folder: files without elements
     std::vector<std::string> files = {}; ///< of coarser levels, written again
+    std::vector<RowRange> kept = {};     ///< runs of flats and darks, copied again
 };
 
 /// Writes the texts of a folder again that are missing. Checks every run of rows and computes the
 /// wrong ones again from the input. If all then have the checksums that the file lists, puts them
 /// in their places; where they are what the file holds, mends the list instead; and checks all once
-/// more. Then writes the files of coarser levels again that are not what the rows have. Cut short
-/// it leaves rows that are still wrong by their checksum, and can be called again. Holds the
-/// output's lock.
+/// more. Flats and darks that an output keeps are copied from its scan again, where they have the
+/// checksums that the file lists. Then writes the files of coarser levels again that are not what
+/// the rows have. Cut short it leaves rows that are still wrong by their checksum, and can be
+/// called again. Holds the output's lock.
 /// @throws Error: (input) when the file is no finished output, or the input cannot be used;
 /// (differs) when computed rows are neither, and then nothing is changed; (output).
 Repair repair(const RepairRequest& request, Prober& prober);

@@ -43,6 +43,13 @@ std::string wrong_files_text(const std::vector<WrongFile>& wrong) {
     return text;
 }
 
+/// "3 runs compared, 12 KiB: all right".
+std::string checked_text(std::int64_t runs, std::int64_t rows, const std::vector<WrongRows>& wrong,
+                         const ArrayInfo& array) {
+    return counted(runs, "run") + " compared, " + size_text(rows * row_bytes(array)) + ": " +
+           (wrong.empty() ? "all right" : counted(std::ssize(wrong), "run") + " wrong") + "\n";
+}
+
 /// What became of the comparison of an image's coarser levels.
 std::string levels_text(const Verification& v) {
     if (v.levels == 0) {
@@ -96,15 +103,15 @@ std::string rows_text(RowRange rows, const ArrayInfo& array) {
 std::string verification_text(const Verification& v) {
     std::string text = printable(v.file + ":" + v.dataset) + "  " + type_text(v.array) + " " +
                        shape_text(v.array.shape) + ", " + counted(v.runs, "run") + " of rows\n" +
-                       wrong_text(v.wrong_runs, v.array) + wrong_text(v.wrong_recomputed, v.array) +
-                       wrong_files_text(v.wrong_files);
-    text +=
-        "checksums: " + counted(v.checked_runs, "run") + " compared, " +
-        size_text(v.checked_rows * row_bytes(v.array)) + ": " +
-        (v.wrong_runs.empty() ? "all right" : counted(std::ssize(v.wrong_runs), "run") + " wrong") +
-        "\n";
+                       wrong_text(v.wrong_rows, v.array) + wrong_text(v.wrong_recomputed, v.array) +
+                       wrong_text(v.wrong_kept, v.array) + wrong_files_text(v.wrong_files);
+    text += "checksums: " + checked_text(v.checked_runs, v.checked_rows, v.wrong_runs, v.array);
+    if (v.kept_runs > 0) {
+        text += "flats and darks: " +
+                checked_text(v.checked_kept_runs, v.checked_kept_rows, v.wrong_kept, v.array);
+    }
     text += levels_text(v);
-    if (!v.wrong_runs.empty() || !v.wrong_files.empty()) {
+    if (!v.wrong_runs.empty() || !v.wrong_kept.empty() || !v.wrong_files.empty()) {
         text += "to compute them again: runner repair " + shell_word(v.file) + "\n";
     }
     if (!v.not_recomputed.empty()) {
@@ -130,7 +137,12 @@ std::string verification_json(const Verification& v) {
     json["checked_runs"] = v.checked_runs;
     json["checked_rows"] = v.checked_rows;
     json["wrong_runs"] = v.wrong_runs.size();
-    json["wrong"] = wrong_json(v.wrong_runs);
+    json["wrong"] = wrong_json(v.wrong_rows);
+    if (v.kept_runs > 0) {
+        json["kept_runs"] = v.kept_runs;
+        json["checked_kept_runs"] = v.checked_kept_runs;
+        json["wrong_kept"] = wrong_json(v.wrong_kept);
+    }
     if (v.levels > 0) {
         json["levels"] = v.levels;
         json["levels_are_checked"] = v.levels_are_checked;

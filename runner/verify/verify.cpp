@@ -13,6 +13,7 @@
 #include "runner/verify/checked_rows.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/job_again.hpp"
+#include "runner/verify/kept_rows.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -142,6 +143,18 @@ void recompute(const VerifyRequest& request, const FinishedOutput& output,
     result.recomputed_rows = count_rows(places);
 }
 
+/// Compares the flats and darks that the output keeps.
+void check_kept(const VerifyRequest& request, FileAccess& files, const FinishedOutput& output,
+                Verification& result) {
+    const std::vector<RowHash> runs = sampled(output.kept, request.sample);
+    result.kept_runs = std::ssize(output.kept);
+    result.checked_kept_runs = std::ssize(runs);
+    for (const RowHash& run : runs) {
+        result.checked_kept_rows += run.rows;
+    }
+    result.wrong_kept = wrong_kept_rows(files, output, runs, request.threads);
+}
+
 } // namespace
 
 std::vector<std::int64_t> spread(std::int64_t count, std::int64_t of) {
@@ -183,7 +196,7 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
     Verification result;
     result.file = output.file;
     result.dataset = output.datasets_text();
-    result.array = output.stored.array;
+    result.array = output.all_frames();
     const std::unique_ptr<JobAgain> again =
         prepare_places(request, output, result.not_recomputed, prober);
 
@@ -204,9 +217,12 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
     if (again) {
         recompute(request, output, again->prepared(), *stored, result);
     }
+    check_kept(request, files, output, result);
     if (!result.differs()) {
         check_runs_undamaged(output);
     }
+    result.wrong_rows = among_all_rows(output, result.wrong_runs);
+    result.wrong_recomputed = among_all_rows(output, result.wrong_recomputed);
     return result;
 }
 

@@ -26,22 +26,28 @@ struct VerifyRequest {
 struct Verification {
     std::string file;
     std::string dataset;
-    ArrayInfo array;
+    ArrayInfo array;               ///< with all its frames, by which rows are numbered
     std::int64_t runs = 0;         ///< of rows, which the file has checksums of
     std::int64_t checked_runs = 0; ///< of these, compared
     std::int64_t checked_rows = 0;
-    std::vector<WrongRows> wrong_runs;
+    std::vector<WrongRows> wrong_runs; ///< each a run, numbered among the rows that the job made
+    std::vector<WrongRows> wrong_rows; ///< the same, numbered among all rows
     std::int64_t recomputed_rows = 0;
     std::vector<WrongRows>
         wrong_recomputed;               ///< right by their checksum, but not what the job makes
     std::string not_recomputed;         ///< why nothing was, where it was not asked for
+    std::int64_t kept_runs = 0;         ///< of rows of flats and darks that the output keeps
+    std::int64_t checked_kept_runs = 0; ///< of these, compared
+    std::int64_t checked_kept_rows = 0;
+    std::vector<WrongRows> wrong_kept;
     std::int64_t levels = 0;            ///< coarser levels that the image has
     bool levels_are_checked = false;    ///< not where rows of the image are wrong
     bool levels_are_files = true;       ///< and not in the file of the image
     std::vector<WrongFile> wrong_files; ///< of the coarser levels
 
     bool differs() const {
-        return !wrong_runs.empty() || !wrong_recomputed.empty() || !wrong_files.empty();
+        return !wrong_runs.empty() || !wrong_recomputed.empty() || !wrong_kept.empty() ||
+               !wrong_files.empty();
     }
 };
 

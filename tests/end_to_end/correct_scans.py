@@ -9,13 +9,14 @@ import json
 import os
 import pathlib
 import subprocess
+import warnings
 
 import h5py
 import numpy as np
 import pytest
 
 from events import GUARD
-from harness import Findings, launch, programs
+from harness import Findings, call, launch, programs
 from kind_rules import binned, corrected, reduced
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -256,3 +257,32 @@ def test_generated(runs):
     runs.check(((ring - made > 0.8) & alive).any(), "none was struck")
     clean = prepared * (1.3 / 65535) - 0.1
     runs.check(not ((ring - clean > 0.8) & alive).any(), "struck elements are left")
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "float32"])
+def test_fields_of_a_later_pass(dtype):
+    """A mask of every element is one of the flats and darks too, in whatever pass correct is, and whatever type the
+    values before it have."""
+    random = np.random.default_rng(9)
+    key = np.array([2, 2, 1, 1, 1, 0, 0, 0, 1])
+    array = random.integers(200, 900, (len(key), 6, 7)).astype("uint16")
+    array[key == 2] //= 10
+    mask = random.integers(0, 6, array.shape, dtype="uint8") // 5
+    mask[[0, 2]] = 0  # each pixel has a dark and a flat
+    with h5py.File("i.h5", "w") as file:
+        detector = file.create_group("entry/instrument/detector")
+        detector["d"], detector["mask"], detector["image_key"] = array, mask, key
+    data = np.where(mask != 0, np.nan, array.astype("float64"))
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        dark, flat = np.nanmean(data[key == 2], axis=0), np.nanmean(data[key == 1], axis=0)
+    wanted = (data[key == 0] - dark) / (flat - dark)
+    for save in ("", 'save = "s.h5"\n'):
+        pathlib.Path("j.toml").write_text(
+            '[input]\nfile = "i.h5"\ndataset = "/entry/instrument/detector/d"\n'
+            'invalid = { dataset = "/entry/instrument/detector/mask" }\n[output]\nfile = "o.h5"\ndataset = "/d"\n'
+            f'overwrite = true\n[run]\nbackend = "{programs.backend}"\n[[step]]\nkind = "convolve"\n'
+            f'row_taps = [1.0]\ncolumn_taps = [1.0]\ndtype = "{dtype}"\n{save}[[step]]\nkind = "correct"\n')
+        call("j.toml", "--quiet")
+        with h5py.File("o.h5") as file:
+            np.testing.assert_allclose(file["d"][()], wanted, rtol=1e-5)

@@ -313,3 +313,31 @@ def test_what_a_later_pass_leaves_out():
     pathlib.Path("job.toml").write_text(job)
     said = call("job.toml").stderr
     assert "after step 1, transpose: the output is without some of its attributes: the spacing of axis 0" in said, said
+
+
+@pytest.mark.quick
+def test_the_schema_of_ome():
+    """PyPI's ome-types, where it is installed, finds each OME-XML right by the schema, and what was declared."""
+    types = pytest.importorskip("ome_types", reason="PyPI's ome-types is not installed")
+    packed = 'compression = "zstd"\npyramid = true'
+    for axes, shape, dtype, last in (("yx", (9, 11), "uint8", ""), ("zyx", (3, 9, 11), "int16", ""),
+                                     ("tyx", (2, 9, 11), "uint32", ""), ("tczyx", (2, 3, 4, 9, 11), "float32", ""),
+                                     ("czyx", (2, 3, 9, 11), "float64", ""), ("zyx", (2, 300, 280), "uint16", packed),
+                                     ("yxs", (9, 11, 3), "uint8", "")):
+        write_input(noise(shape, dtype))
+        spacing = ", ".join(f"{axis} = {size}" for axis, size in zip("zyx", (2.5, 0.5, 0.25)) if axis in axes)
+        write_job("convolve", "out.ome.tif", "row_taps = [1.0]\ncolumn_taps = [1.0]",
+                  more=f'axes = "{axes}"\nspacing = {{ {spacing}, unit = "um" }}')
+        job = pathlib.Path("job.toml").read_text()
+        pathlib.Path("job.toml").write_text(job.replace("overwrite = true", f"overwrite = true\n{last}"))
+        call("job.toml", "--quiet")
+        with tifffile.TiffFile("out.ome.tif") as file:
+            text = file.ome_metadata
+        types.validate_xml(text)
+        pixels = types.from_xml(text).images[0].pixels
+        sizes = dict(zip(axes, shape)) | ({"c": 3} if "s" in axes else {})
+        assert [getattr(pixels, f"size_{axis}") for axis in "xyzct"] == [sizes.get(axis, 1) for axis in "xyzct"]
+        assert (pixels.physical_size_x, pixels.physical_size_y) == (0.25, 0.5)
+        assert pixels.physical_size_z == (2.5 if "z" in axes else None) and pixels.physical_size_x_unit.value == "µm"
+        assert sum(each.samples_per_pixel or 1 for each in pixels.channels) == pixels.size_c
+        assert pixels.type.value == {"float32": "float", "float64": "double"}.get(dtype, dtype)

@@ -191,3 +191,35 @@ def test_what_cannot_be_filled_in():
     write_scan((4, 0), "halves")
     good("convert", "m.h5:/v", "o.npy", "--missing", "fill", says=r"[^\n]*1 of its 2 sources[^\n]*\n")
     assert (np.load("o.npy")[4:] == 7).all() and (np.load("o.npy")[:4] != 7).any()
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_sources_in_the_same_file_and_virtual_ones(halves):
+    """One dataset over two of its own file, of which one is a virtual one over another file; by whole rows, and
+    with halves of rows exchanged, which HDF5 alone reads."""
+    values = np.random.default_rng(5).integers(0, 1000, (6, *SHAPE[1:])).astype("u2")
+    with h5py.File("p.h5", "w") as file:
+        file["d"] = values[:4]
+    with h5py.File("m.h5", "w") as file:
+        inner = h5py.VirtualLayout((4, *SHAPE[1:]), "u2")
+        source = h5py.VirtualSource("p.h5", "d", inner.shape)
+        inner[:2], inner[2:] = source[2:], source[:2]
+        file.create_virtual_dataset("inner", inner)
+        file["own"] = values[4:]
+        outer = h5py.VirtualLayout((6, *SHAPE[1:]), "u2")
+        source, own = h5py.VirtualSource(".", "inner", inner.shape), h5py.VirtualSource(".", "own", (2, *SHAPE[1:]))
+        outer[0], outer[2:5] = source[0], source[1:]
+        if halves:
+            outer[1, :, :2], outer[1, :, 2:] = own[0, :, 3:], own[0, :, :3]
+        else:
+            outer[1] = own[0]
+        outer[5] = own[1]
+        file.create_virtual_dataset("v", outer)
+    with h5py.File("m.h5") as file:
+        wanted = file["v"][()]
+    good("convert", "m.h5:/v", "o.npy")
+    assert (np.load("o.npy") == wanted).all()
+    assert (wanted[[0, 2, 3, 4]] == values[[2, 3, 0, 1]]).all()
+    pathlib.Path("j.toml").write_text('kind = "bin"\n[input]\nfile = "m.h5"\ndataset = "/v"\n[output]\nfile = "b.npy"\n'
+                                      '[bin]\nfactors = [1, 1, 1]\n')
+    assert ("from 2 datasets or files, each in place" in good("plan", "j.toml")) == (not halves)

@@ -27,7 +27,8 @@ template <class See> void for_each_source(const std::set<std::string>& folders, 
 const std::set<std::string> openers_of_own_files = {
     "assemble_output.cpp", "row_writers.cpp",    "create_output.cpp", "default_plot.cpp",
     "generations.cpp",     "object_names.cpp",   "record_facts.cpp",  "row_hashes.cpp",
-    "attributes.cpp",      "write_metadata.cpp", "write_scan.cpp",    "write_setup.cpp"};
+    "attributes.cpp",      "write_metadata.cpp", "write_scan.cpp",    "write_setup.cpp",
+    "kept_frames.cpp"};
 const std::set<std::string> openers_in_other_processes = {
     "check_dataset.cpp",   "links.cpp",         "virtual_parts.cpp", "file_content.cpp",
     "inspect_dataset.cpp", "layout_of.cpp",     "object_names.cpp",  "open_rows.cpp",
