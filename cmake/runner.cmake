@@ -23,7 +23,7 @@ target_compile_options(runner_options INTERFACE
 if(RUNNER_QUICK_BUILD)
   # GCC 12 warns wrongly at -O1.
   target_compile_options(runner_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-march=native;-Wno-array-bounds;-Wno-maybe-uninitialized>)
+    $<$<COMPILE_LANGUAGE:CXX>:-march=native;-Wno-array-bounds;-Wno-maybe-uninitialized;-Wno-stringop-overflow;-Wno-stringop-overread>)
   target_compile_definitions(runner_options INTERFACE HWY_COMPILE_ONLY_STATIC)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers.cpp CONTENT "")
   add_library(runner_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
