@@ -12,6 +12,8 @@ elseif(SKBUILD AND RUNNER_CUDA STREQUAL "AUTO")
   if(NOT gpus MATCHES "GPU [0-9]")
     set(looks_for_nvcc OFF)
     message(STATUS "No GPU here: pass -C cmake.define.RUNNER_CUDA=ON to pip to compile CUDA all the same")
+    message(STATUS "Compiles the program and the Python module for all x86-64 processors, without CUDA: "
+      "11 minutes of a core")
   endif()
 endif()
 if(looks_for_nvcc)

@@ -23,7 +23,7 @@ target_compile_options(runner_options INTERFACE
 if(RUNNER_QUICK_BUILD)
   # GCC 12 warns wrongly at -O1.
   target_compile_options(runner_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-march=native;-Wno-array-bounds;-Wno-maybe-uninitialized>)
+    $<$<COMPILE_LANGUAGE:CXX>:-march=native;-Wno-array-bounds;-Wno-maybe-uninitialized;-Wno-stringop-overflow;-Wno-stringop-overread>)
   target_compile_definitions(runner_options INTERFACE HWY_COMPILE_ONLY_STATIC)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers.cpp CONTENT "")
   add_library(runner_headers OBJECT ${PROJECT_BINARY_DIR}/headers.cpp)
@@ -60,6 +60,7 @@ function(runner_room)
     list(APPEND ROOM_SOURCES ${ROOM_NO_CUDA})
   endif()
   add_library(room_${name} STATIC ${ROOM_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY runner_rooms room_${name})
   list(TRANSFORM ROOM_USES REPLACE "/" "_")
   list(TRANSFORM ROOM_USES PREPEND room_)
   target_link_libraries(room_${name}
@@ -90,4 +91,13 @@ function(runner_kind)
   list(TRANSFORM KIND_USES REPLACE "/" "_")
   list(TRANSFORM KIND_USES PREPEND room_)
   target_link_libraries(room_jobs PUBLIC ${KIND_USES})
+endfunction()
+
+# runner_headers_of(TARGET rooms...): TARGET may include from these rooms, and gets their code elsewhere.
+function(runner_headers_of target)
+  target_link_libraries(${target} PRIVATE runner_options)
+  foreach(room IN LISTS ARGN)
+    target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:${room},INTERFACE_INCLUDE_DIRECTORIES>)
+    target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:${room},INTERFACE_COMPILE_DEFINITIONS>)
+  endforeach()
 endfunction()

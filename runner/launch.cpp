@@ -9,6 +9,7 @@
 #include "runner/messages.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/host_memory.hpp"
+#include "runner/ranks/own_mpi.hpp"
 #include "runner/watch/stop.hpp"
 #include "runner/watch/ticker.hpp"
 
@@ -76,11 +77,16 @@ void start_without_others(std::vector<std::string>& command) {
     }
 }
 
-std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string>& arguments) {
+/// This program's file.
+std::filesystem::path own_file() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+/// `mpirun`: its path, or its name for one in PATH.
+std::vector<std::string> mpirun_command(const std::string& mpirun, int ranks,
+                                        const std::vector<std::string>& arguments) {
     // Ranks choose cores near their GPUs themselves, and may be more than there are cores. Open MPI
     // 4 reports about one of a thousand finished runs as failed
     // (https://github.com/open-mpi/ompi/issues/7833), so its check for that is off.
-    std::vector<std::string> command = {"mpirun",
+    std::vector<std::string> command = {mpirun,
                                         "-n",
                                         std::to_string(ranks),
                                         "--bind-to",
@@ -93,7 +99,7 @@ std::vector<std::string> mpirun_command(int ranks, const std::vector<std::string
     if (::geteuid() == 0) {
         command.emplace_back("--allow-run-as-root"); // no more rights than this process has
     }
-    command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+    command.push_back(own_file().string());
     command.insert(command.end(), arguments.begin(), arguments.end());
     return command;
 }
@@ -167,6 +173,10 @@ void keep_hwloc_off_drivers() {
     // Its plug-ins would start it in mpirun, and in every rank again. hwloc ignores names of
     // plug-ins that are not installed.
     (void)::setenv("HWLOC_COMPONENTS", "-gl,-opencl,-cuda,-nvml", 0);
+    if (const std::optional<std::filesystem::path> own = own_mpi(own_file())) {
+        // The host's plug-ins are of its hwloc, which may be of another version than ours.
+        (void)::setenv("HWLOC_PLUGINS_PATH", (*own / "lib" / "hwloc").c_str(), 1);
+    }
 }
 
 void start_ranks(std::optional<int> ranks, const std::vector<std::string>& arguments) {
@@ -180,7 +190,12 @@ void start_ranks(std::optional<int> ranks, const std::vector<std::string>& argum
     if (count < 2) {
         return;
     }
-    std::vector<std::string> command = mpirun_command(count, arguments);
+    const std::optional<std::filesystem::path> own = own_mpi(own_file());
+    if (own) {
+        use_own_mpi(*own);
+    }
+    std::vector<std::string> command =
+        mpirun_command(own ? *own / "bin/mpirun" : "mpirun", count, arguments);
     std::vector<char*> words;
     words.reserve(command.size() + 1);
     for (std::string& word : command) {
@@ -215,6 +230,11 @@ bool is_first_process() {
 
 ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
     take_signals_over();
+    if (Ranks::started_by_launcher()) {
+        if (const std::optional<std::filesystem::path> own = own_mpi(own_file())) {
+            use_own_mpi(*own); // for a rank of the host's mpirun, which knows nothing of it
+        }
+    }
     Ranks::choose_transport();
     std::jthread device; // beside MPI's start: each takes a good part of a second
     if (Ranks::started_by_launcher() && backend != BackendChoice::cpu) {

@@ -37,29 +37,50 @@ Failures raise :class:`runner.Error` or one of its subclasses. Ctrl-C ends a cal
 """
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-from . import _arrays
-from ._arrays import release_memory
-from ._host import type_text
-from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
-from .job import Job
-from .jobs import Plan, Result, plan, run
-from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
-                    phase, reduce, rescale, sand, stripes, transpose)
-from .stored import Stored, read
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._arrays import Options
+    from ._arrays import Options, release_memory
+    from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
+    from .job import Job
+    from .jobs import Plan, Result, plan, run
+    from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
+                        phase, reduce, rescale, sand, stripes, transpose)
+    from .stored import Stored, read
 
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "Job", "JobError", "OutputError", "Plan",
            "ResourceError", "Result", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
            "gaussian", "match", "median", "phase", "pipeline", "plan", "read", "reduce",
            "release_memory", "rescale", "run", "sand", "stripes", "transpose"]
+
+
+# numpy and the extension module take a quarter of a second, which the command `runner` and a script
+# that may not come to its first array need not wait for: each name is imported when it is asked for.
+_NAMES = {
+    "_arrays": ["release_memory"],
+    "errors": ["DeviceError", "Error", "InputError", "JobError", "OutputError", "ResourceError", "Stopped"],
+    "job": ["Job"],
+    "jobs": ["Plan", "Result", "plan", "run"],
+    "kinds": ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "reduce",
+              "rescale", "sand", "stripes", "transpose"],
+    "stored": ["Stored", "read"],
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return importlib.import_module(f".{name}", __name__)
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
@@ -86,6 +107,8 @@ def pipeline(x: Any, steps: Sequence[Mapping[str, Any]], **options: Unpack[Optio
     array([[128, 128],
            [128, 128]], dtype=uint8)
     """
+    from . import _arrays
+    from ._host import type_text
     texts = [{key: type_text(value) if key == "dtype" else value
               for key, value in step.items()} for step in steps]
     return _arrays.run(None, x, texts, **options)[0]

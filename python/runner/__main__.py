@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .jobs import program
+from ._program import program
 
 
 def main() -> None:

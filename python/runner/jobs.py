@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Union
 
 from ._job_text import text_of_tables, toml_value
+from ._program import program
 from .errors import Stopped, make
 
 JobSource = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -22,12 +23,6 @@ Progress = Union[bool, Callable[[float], None], None]
 _PROGRESS = re.compile(r"  (\d+\.\d) %(?:  |$)")  # the last line of a run has another percentage
 _MESSAGE = re.compile(r"^runner: error: (?P<what>.*?)(?: \((?P<where>[^()]*)\))?"
                       r"(?:: (?P<why>.*?))?(?:\. (?P<hint>[A-Z].*))?$", re.DOTALL)
-
-
-def program() -> str:
-    """The path of the program: $RUNNER_PROGRAM, or the one that is installed with the package."""
-    own = pathlib.Path(__file__).parent / "bin" / "runner"
-    return os.environ.get("RUNNER_PROGRAM", str(own))
 
 
 def _settings(values: Mapping[str, Any] | None) -> list[str]:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/ranks/mpi.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -53,6 +55,19 @@ void post_pieces(const Message<Byte>& message, std::vector<MPI_Request>& request
         const auto count = static_cast<int>(std::min(piece_bytes, message.bytes - begin));
         post(message.data + begin, count, message.rank, &request);
         requests.push_back(request);
+    }
+}
+
+/// Open MPI takes a process that a launcher of another MPI starts for the only one of its job: each
+/// would do the whole job.
+void check_launcher(int size) {
+    const char* const started = std::getenv("PMI_SIZE");
+    if (started != nullptr && size == 1 && std::atoi(started) > 1) {
+        throw Error(
+            ExitCode::launch,
+            {"the launcher and the program use different MPI libraries", "",
+             fmt::format("the launcher has started {} processes, and each is alone", started),
+             "Use mpirun of Open MPI, srun --mpi=pmix, or runner -n"});
     }
 }
 
@@ -118,6 +133,7 @@ Ranks::Ranks() : launched_(started_by_launcher()) {
     }
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+    check_launcher(size_);
     MPI_Comm host = MPI_COMM_NULL;
     check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
           "MPI_Comm_split_type");

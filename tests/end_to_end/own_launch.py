@@ -7,12 +7,14 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 
 import h5py
 import numpy as np
 import pytest
 
-from harness import attempt, call, launch
+from events import GUARD
+from harness import attempt, call, launch, programs
 
 JOB = '''kind = "convolve"
 [input]
@@ -94,3 +96,31 @@ def test_in_an_allocation_of_slurm_without_srun(right):
     done = attempt("-n", "2", "made.toml", env={"PATH": os.path.abspath("bin"), **slurm})
     assert done.returncode == 0, done
     assert made("made.h5") == right
+
+
+def test_with_an_open_mpi_beside_it(right):
+    """As a wheel has it: no mpirun is on the PATH, and the folders of the host's are not asked."""
+    host = pathlib.Path("/usr/lib/x86_64-linux-gnu/openmpi/lib/openmpi3")
+    own = pathlib.Path("tree/openmpi")
+    for folder in ("tree/bin", own / "bin", own / "lib", own / "share"):
+        os.makedirs(folder)
+    shutil.copy(programs.runner, "tree/bin/runner")
+    shutil.copy(os.path.realpath(shutil.which("mpirun")), own / "bin/mpirun")
+    os.symlink(host, own / "lib/openmpi")
+    os.symlink("/usr/share/openmpi", own / "share/openmpi")
+    write_job("made")
+    done = subprocess.run(["tree/bin/runner", "-n", "2", "made.toml", "--report", "report.json"],
+                          timeout=GUARD, capture_output=True, text=True,
+                          env={**os.environ, "PATH": "/nowhere", "OPAL_PREFIX": "/nowhere"})
+    assert done.returncode == 0, done
+    assert made("made.h5") == right
+    report = json.loads(pathlib.Path("report.json").read_text())
+    assert (report["launcher"], len(report["ranks"])) == ("runner", 2)
+
+
+def test_launcher_of_another_mpi():
+    """Each of its processes would take itself for the only one."""
+    write_job("other")
+    ranks = {**os.environ, "PMI_RANK": "0", "PMI_SIZE": "2"}
+    expect(attempt("other.toml", env=ranks), 6, "the launcher and the program use different MPI libraries")
+    assert not os.path.exists("other.h5")
