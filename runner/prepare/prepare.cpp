@@ -12,6 +12,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_order.hpp"
 #include "io/rows/written_format.hpp"
+#include "jobs/axis_work.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
@@ -40,7 +41,9 @@ void check_layout(const PreparedJob& prepared) {
     const OutputLayout& layout = prepared.file.output.layout;
     if (!layout.is_hdf5()) {
         try {
-            (void)layout.format->place({{}, {}, prepared.output(), layout});
+            OutputDataset output{{}, {}, prepared.output(), layout};
+            output.axes = axes_after(*prepared.job, prepared.input.axes);
+            (void)layout.format->place(output);
         } catch (const Error& error) { // what it cannot hold
             throw Error(of_output(error, prepared.file.output.file));
         }
