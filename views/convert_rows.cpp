@@ -213,6 +213,7 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
         request.output, request.overwrite, RowWriter::Sync::yes, [&](const std::string& partial) {
             const OutputDataset output = output_of(source, request, partial);
             made = output.array;
+            check_axes(output);
             const RowSteps steps =
                 row_steps(output, convert_buffer_bytes, request.memory, request.threads);
             const bool two = steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;

@@ -86,24 +86,6 @@ std::string way_to_order(const std::vector<std::string>& names) {
     return way + ", or end the output's name in .zarr, .h5 or .ome.tif";
 }
 
-/// Refuses axes of which one would get the name of another: a viewer would show z as channels.
-void check_ome_order(const OutputDataset& output) {
-    const std::vector<std::string> names = dimension_names(output);
-    if (names.empty() || is_ome_order(names)) {
-        return;
-    }
-    for (std::size_t axis = 0; axis < names.size(); ++axis) {
-        const bool is_known = usual_names.find(names[axis]) != std::string_view::npos;
-        if (is_known && names[axis].size() == 1 && names[axis] != usual_name(axis, names.size())) {
-            throw Error(ExitCode::usage,
-                        {"cannot make an OME-Zarr", output.axes.names(),
-                         "its axes are not in the order of OME-Zarr: t, then c or another one, "
-                         "then z, y and x",
-                         way_to_order(names)});
-        }
-    }
-}
-
 /// The axes as they are written, and what is not said of them.
 struct OmeAxes {
     Axes axes;
@@ -319,7 +301,23 @@ void check_ome_array(const OutputDataset& output) {
         throw Error(ExitCode::usage, {"cannot make an OME-Zarr", shape_text(output.array.shape),
                                       why, other_formats});
     }
-    check_ome_order(output);
+}
+
+void check_ome_order(const OutputDataset& output) {
+    const std::vector<std::string> names = dimension_names(output);
+    if (names.empty() || is_ome_order(names)) {
+        return;
+    }
+    for (std::size_t axis = 0; axis < names.size(); ++axis) {
+        const bool is_known = usual_names.find(names[axis]) != std::string_view::npos;
+        if (is_known && names[axis].size() == 1 && names[axis] != usual_name(axis, names.size())) {
+            throw Error(ExitCode::usage,
+                        {"cannot make an OME-Zarr", output.axes.names(),
+                         "its axes are not in the order of OME-Zarr: t, then c or another one, "
+                         "then z, y and x",
+                         way_to_order(names)});
+        }
+    }
 }
 
 std::vector<std::string> ome_axis_names(const OutputDataset& output) {

@@ -42,8 +42,11 @@ void check_layout(const PreparedJob& prepared) {
     if (!layout.is_hdf5()) {
         try {
             OutputDataset output{{}, {}, prepared.output(), layout};
-            output.axes = axes_after(*prepared.job, prepared.input.axes);
             (void)layout.format->place(output);
+            if (!prepared.place.origin || prepared.input_is_missing) { // or work is done already
+                output.axes = axes_after(*prepared.job, prepared.input.axes);
+                check_axes(output);
+            }
         } catch (const Error& error) { // what it cannot hold
             throw Error(of_output(error, prepared.file.output.file));
         }
