@@ -4,6 +4,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/axis_metadata.hpp"
+#include "io/metadata/lost_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -219,6 +220,9 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
             const bool two = steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;
             RowCopy(source, output, steps, two ? 2 : 1).copy_all();
             if (!output.layout.is_hdf5()) {
+                if (const auto lost = lost_axes(output); request.warn && !lost.empty()) {
+                    request.warn(lost_text(source.where, lost));
+                }
                 return; // it has no place for what follows
             }
             if (source.numbers.generations) {
