@@ -229,6 +229,7 @@ struct Verbs {
         request.beyond = command.clip ? Beyond::clip : Beyond::refuse;
         request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;
         request.layout = command.layout;
+        request.warn = tell_warning;
         request.threads = all_cores();
         request.memory = available_host_memory().bytes;
         print(convert(files, request));

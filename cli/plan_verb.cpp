@@ -16,6 +16,7 @@
 #include "runner/prepare/declared_input.hpp"
 #include "runner/prepare/disk_space.hpp"
 #include "runner/prepare/passes.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "runner/prepare/prepare.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/binding.hpp"

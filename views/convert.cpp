@@ -2,6 +2,7 @@
 #include "views/convert.hpp"
 
 #include "base/error.hpp"
+#include "io/formats/format_signature.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/slice_names.hpp"
 #include "io/input/file_access.hpp"
@@ -106,9 +107,12 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     const DatasetInfo& info = source.reader->info();
     if (!is_number(info.array.type) && !is_hdf5_name(request.output) &&
         !(is_float16(info.array) && can_hold(request.output, info.array))) {
-        throw Error(ExitCode::input, {"cannot convert the elements", source.where,
-                                      "they are " + type_text(info.array) + ", not real numbers",
-                                      "HDF5 files hold them: name an output that ends in .h5"});
+        throw Error(ExitCode::input,
+                    {"cannot convert the elements", source.where,
+                     "they are " + type_text(info.array) + ", which this output cannot hold",
+                     std::string("HDF5 files hold them: name an output that ends "
+                                 "in .h5") +
+                         (is_float16(info.array) ? "; or add --dtype float32" : "")});
     }
     const bool cells = request.palette == Palette::sand || holds_cells(request.output);
     if (cells) {
@@ -143,7 +147,8 @@ void check_apart(const std::string& input, const std::string& written) {
 void check_formats(const std::string& input, const std::string& output, InputNames names) {
     const std::string known =
         "Known are " + input_endings() + " to read, and " + written_endings() + " to make";
-    const bool said = names == InputNames::say_format && rows_format_of(input) == nullptr;
+    const bool said = names == InputNames::say_format && rows_format_of(input) == nullptr &&
+                      !begins_as_hdf5(input);
     if (said && ends_in(input, raw_endings)) {
         throw Error(ExitCode::usage,
                     {"cannot convert the input", input, "it does not say what it holds",

@@ -9,6 +9,7 @@
 #include "views/pictures/sand_colours.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ struct ConvertRequest {
     Axes axes = {};      ///< of the input's dataset
     OutputLayout layout; ///< of an HDF5 output; `format` is chosen by its name
     Overwrite overwrite = Overwrite::no;
-    int threads = 1;                                                ///< that read and write, ≥ 1
+    std::function<void(const std::string&)> warn = {}; ///< is given what the output is without
+    int threads = 1;                                   ///< that read and write, ≥ 1
     std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
 };
 

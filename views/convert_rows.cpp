@@ -5,6 +5,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/axis_metadata.hpp"
+#include "io/metadata/lost_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -220,11 +221,15 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
         request.output, request.overwrite, RowWriter::Sync::yes, [&](const std::string& partial) {
             const OutputDataset output = output_of(source, request, partial);
             made = output.array;
+            check_axes(output);
             const RowSteps steps =
                 row_steps(output, convert_buffer_bytes, request.memory, request.threads);
             const bool two = steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;
             RowCopy(source, output, steps, two ? 2 : 1).copy_all();
             if (!output.layout.is_hdf5()) {
+                if (const auto lost = lost_axes(output); request.warn && !lost.empty()) {
+                    request.warn(lost_text(source.where, lost));
+                }
                 return; // it has no place for what follows
             }
             if (source.numbers.generations) {

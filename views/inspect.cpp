@@ -141,6 +141,9 @@ Json axes_json(const Axes& axes) {
         if (axis.name == "c" && !axes.channels.empty()) {
             one["channels"] = axes.channels;
         }
+        if (axis.name == "c" && !axes.colours.empty()) {
+            one["colours"] = axes.colours;
+        }
         json.push_back(std::move(one));
     }
     return json;

@@ -2,7 +2,9 @@
 #include "io/formats/format_signature.hpp"
 
 #include "base/error.hpp"
+#include "io/files/byte_source.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_signature.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/formats/mrc_file.hpp"
 
@@ -18,9 +20,10 @@
 namespace runner {
 namespace {
 
+constexpr std::int64_t looked_at = 348; // of a NIfTI-1 header, whose magic is at its end
+
 /// The first bytes of a regular file; none of anything else.
 std::string first_bytes(const std::string& file) {
-    constexpr std::int64_t looked_at = 348; // of a NIfTI-1 header, whose magic is at its end
     try {
         std::error_code failure;
         if (!std::filesystem::is_regular_file(file, failure)) {
@@ -58,10 +61,35 @@ std::string_view ending_by_bytes(const std::string& bytes) {
                                                                                         : ""sv;
 }
 
+/// The first bytes of what a gzip file unpacks to; none where it does not.
+std::string unpacked_bytes(const std::string& file) {
+    try {
+        std::string bytes(static_cast<std::size_t>(looked_at), '\0');
+        open_gzip_source(file)->read(0, looked_at, reinterpret_cast<std::byte*>(bytes.data()));
+        return bytes;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 } // namespace
 
 std::string_view ending_by_content(const std::string& file) {
-    return ending_by_bytes(first_bytes(file));
+    const std::string bytes = first_bytes(file);
+    if (bytes.starts_with("\x1f\x8b")) {
+        return ending_by_bytes(unpacked_bytes(file)) == ".nii" ? ".nii.gz" : "";
+    }
+    return ending_by_bytes(bytes);
+}
+
+bool begins_as_hdf5(const std::string& file) {
+    try {
+        std::error_code failure;
+        return std::filesystem::is_regular_file(file, failure) &&
+               has_hdf5_signature(File(file, File::Mode::read));
+    } catch (const Error&) {
+        return false; // whoever reads it tells why it cannot be read
+    }
 }
 
 } // namespace runner

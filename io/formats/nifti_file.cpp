@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/file.hpp"
 #include "io/formats/header_fields.hpp"
 #include "io/formats/nifti_axes.hpp"
 #include "io/packings/packings.hpp"
@@ -141,17 +142,27 @@ std::optional<Scale> scale_of(const HeaderFields& fields, const std::string& fil
     return scale.slope == 1 && scale.intercept == 0 ? std::nullopt : std::optional(scale);
 }
 
-/// Whether the name ends in .gz, in letters of any case, without the ending of a file that is being
-/// written.
-bool is_gzip_name(std::string_view file) {
-    constexpr std::string_view ending = ".gz";
+/// Whether the file is packed: its name ends in .nii.gz, in letters of any case and without the
+/// ending of a file that is being written, or its first two bytes are those of gzip.
+bool is_gzip(const std::string& file) {
+    constexpr std::string_view ending = ".nii.gz";
     constexpr std::string_view partial = ".partial";
-    if (file.ends_with(partial)) {
-        file.remove_suffix(partial.size());
+    std::string_view name = file;
+    if (name.ends_with(partial)) {
+        name.remove_suffix(partial.size());
     }
-    return file.size() > ending.size() &&
-           std::equal(ending.begin(), ending.end(), file.end() - std::ssize(ending),
-                      [](char a, unsigned char b) { return a == std::tolower(b); });
+    if (name.size() > ending.size() &&
+        std::equal(ending.begin(), ending.end(), name.end() - std::ssize(ending),
+                   [](char a, unsigned char b) { return a == std::tolower(b); })) {
+        return true;
+    }
+    const File opened(file, File::Mode::read);
+    std::array<std::byte, 2> begin{};
+    if (opened.size() < std::ssize(begin)) {
+        return false;
+    }
+    opened.read(0, std::ssize(begin), begin.data());
+    return begin == std::array{std::byte{0x1f}, std::byte{0x8b}};
 }
 
 } // namespace
@@ -182,7 +193,7 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
 
 std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int threads) {
     std::unique_ptr<ByteSource> source =
-        is_gzip_name(file) ? open_gzip_source(file) : open_plain_source(file);
+        is_gzip(file) ? open_gzip_source(file) : open_plain_source(file);
     std::array<std::byte, nifti_header_bytes> head{};
     if (source->size() && *source->size() < nifti_header_bytes) {
         refuse(file, *source->size(), "it ends there, within its header of 348 bytes");

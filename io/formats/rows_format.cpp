@@ -183,7 +183,11 @@ template <ZarrFlavour flavour> constexpr WrittenFormat zarr_of() {
             flavour == ZarrFlavour::ome ? ome_levels : nullptr};
 }
 constexpr WrittenFormat written_zarr = zarr_of<ZarrFlavour::array>();
-constexpr WrittenFormat written_ome_zarr = zarr_of<ZarrFlavour::ome>();
+constexpr WrittenFormat written_ome_zarr = [] {
+    WrittenFormat ome = zarr_of<ZarrFlavour::ome>();
+    ome.check_axes = check_ome_order;
+    return ome;
+}();
 
 constexpr FolderFormat zarr_folders{is_zarr, zarr_arrays};
 

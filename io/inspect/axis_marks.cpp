@@ -3,6 +3,7 @@
 
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/inspect/attribute_list.hpp"
+#include "io/inspect/colour_marks.hpp"
 #include "io/inspect/exchange_names.hpp"
 #include "io/inspect/invalid_marks.hpp"
 #include "io/inspect/nexus_file.hpp"
@@ -210,6 +211,11 @@ Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std:
         return axes;
     }
     axes.each.resize(shape.size());
+    if (const std::optional<std::size_t> plane = plane_axis(dataset.get(), shape)) {
+        axes = axes_of_letters(*plane == 0 ? "cyx" : "ycx");
+        axes.channels = {"red", "green", "blue"};
+        axes.colours = {"FF0000", "00FF00", "0000FF"};
+    }
     if (channels.value_or(1) > 1) {
         axes.each.back().name = "s";
     }

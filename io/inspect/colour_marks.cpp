@@ -60,6 +60,16 @@ std::optional<int> marked_channels(hid_t dataset, std::span<const std::int64_t> 
     return channels && *channels > 1 && *channels != shape.back() ? std::nullopt : channels;
 }
 
+std::optional<std::size_t> plane_axis(hid_t dataset, std::span<const std::int64_t> shape) {
+    if (shape.size() != 3 || text_of_attribute(dataset, "CLASS") != "IMAGE" ||
+        text_of_attribute(dataset, "IMAGE_SUBCLASS") != "IMAGE_TRUECOLOR") {
+        return std::nullopt;
+    }
+    const auto mode = text_of_attribute(dataset, "INTERLACE_MODE");
+    const std::size_t axis = mode == "INTERLACE_PLANE" ? 0 : mode == "INTERLACE_LINE" ? 1 : 2;
+    return axis < 2 && shape[axis] == 3 ? std::optional(axis) : std::nullopt;
+}
+
 void mark_image(hid_t dataset, const std::string& file, std::span<const std::int64_t> shape,
                 int channels) {
     write_text(dataset, file, "interpretation",

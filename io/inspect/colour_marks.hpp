@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,10 @@ namespace runner {
 /// convention for images (CLASS, IMAGE_SUBCLASS and INTERLACE_MODE). Nothing where they do not fit
 /// the shape.
 std::optional<int> marked_channels(hid_t dataset, std::span<const std::int64_t> shape);
+
+/// The axis along which the colours of HDF5's convention for images lie where they are planes or
+/// lines of their own (INTERLACE_PLANE, INTERLACE_LINE); nothing of another dataset.
+std::optional<std::size_t> plane_axis(hid_t dataset, std::span<const std::int64_t> shape);
 
 /// Marks an open dataset of that shape as images with so many channels (1: no axis of colour), by
 /// both conventions where they have a word for it. `file` is for messages. @throws Error (output).

@@ -40,7 +40,7 @@ class KeySearch {
         for (const std::string& place : places()) {
             FrameKey found = key_in(place);
             if (!found.key.empty()) {
-                return found;
+                return found.control.empty() ? with_control(std::move(found)) : found;
             }
             fault = fault.empty() ? found.fault : fault;
         }
@@ -204,6 +204,35 @@ class KeySearch {
             found.fault = fmt::format("{} cannot be read: {}", key, error.text().why);
         }
         return found;
+    }
+
+    /// The same with the control that stands beside the dataset itself, or beside the same key: a
+    /// group of links may have the key alone.
+    FrameKey with_control(FrameKey found) {
+        for (const std::string& place : places()) {
+            if (!is_there(path_below(place, control_name))) {
+                continue;
+            }
+            FrameKey other = key_in(place);
+            const std::string key = path_below(place, key_name);
+            const bool is_of_dataset = !real_.empty() && place == group_of_path(real_);
+            if (is_of_dataset || (is_there(key) && is_same_key(key, found.key))) {
+                if (!other.fault.empty()) {
+                    return {"", "", std::move(other.fault)};
+                }
+                found.control = std::move(other.control);
+                return found;
+            }
+        }
+        return found;
+    }
+
+    bool is_same_key(const std::string& one, const std::string& other) const {
+        try {
+            return file_.is_same(one, other);
+        } catch (const Error&) {
+            return false; // behind a link that cannot be followed
+        }
     }
 
     /// Whether there is something of that name: a dataset, or a link that cannot be followed.

@@ -301,6 +301,13 @@ std::vector<PackedPlace> packed_places(const OutputDataset& output) {
     return places;
 }
 
+void check_axes(const OutputDataset& output) {
+    const WrittenFormat* const format = output.layout.format;
+    if (format != nullptr && format->check_axes != nullptr) {
+        format->check_axes(output);
+    }
+}
+
 void place_written(const OutputDataset& output) {
     if (const FolderOfChunks* const folder = folder_of(output.layout)) {
         write_texts(output, *folder);

@@ -154,10 +154,17 @@ struct WrittenFormat {
     /// packed, so do their chunks, and structure() and sizes() of PackedFormat are of all of them.
     /// @throws Error (usage) where they cannot be made.
     std::vector<CoarserLevel> (*levels)(const OutputDataset& output) = nullptr;
+
+    /// @throws Error (usage) for axes that the format cannot have in their order; null: it takes
+    /// all.
+    void (*check_axes)(const OutputDataset& output) = nullptr;
 };
 
 /// How the output is several files; null where it is one.
 const FolderOfChunks* folder_of(const OutputLayout& layout);
+
+/// WrittenFormat::check_axes of the output's format, before anything is made.
+void check_axes(const OutputDataset& output);
 
 /// The coarser levels of an output; none where it has none.
 std::vector<CoarserLevel> coarser_levels(const OutputDataset& output);

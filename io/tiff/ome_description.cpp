@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -123,6 +124,27 @@ std::vector<std::string> name_texts(WrittenAxes& axes, const Axes& known, std::i
     return texts;
 }
 
+/// ` Color="-16776961"` for each channel: red, green, blue and alpha in the bytes of a number with
+/// a sign; empty texts where colours are not known.
+std::vector<std::string> colour_texts(const WrittenAxes& axes, const Axes& known,
+                                      std::int64_t channels) {
+    std::vector<std::string> texts(static_cast<std::size_t>(channels));
+    const WrittenAxis* const c = axes.find('c');
+    if (known.colours.size() != texts.size() || (c != nullptr && c->at.name != "c")) {
+        return texts;
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string& colour = known.colours[i];
+        std::uint32_t rgb = 0;
+        const auto [end, failure] =
+            std::from_chars(colour.data(), colour.data() + colour.size(), rgb, 16);
+        if (failure == std::errc{} && colour.size() == 6) {
+            texts[i] = fmt::format(" Color=\"{}\"", static_cast<std::int32_t>(rgb << 8U | 0xffU));
+        }
+    }
+    return texts;
+}
+
 } // namespace
 
 TiffDescription ome_description(const TiffImage& image, const OutputDataset& output) {
@@ -142,9 +164,10 @@ TiffDescription ome_description(const TiffImage& image, const OutputDataset& out
     xml += physical_size_text(axes, &axes.x, 'X') + physical_size_text(axes, &axes.y, 'Y') +
            physical_size_text(axes, axes.find('z'), 'Z') + interval_text(axes) + ">\n";
     const std::vector<std::string> names = name_texts(axes, output.axes, channels);
+    const std::vector<std::string> colours = colour_texts(axes, output.axes, channels);
     for (std::size_t channel = 0; channel < names.size(); ++channel) {
-        xml += fmt::format("<Channel ID=\"Channel:0:{}\"{} SamplesPerPixel=\"{}\"/>\n", channel,
-                           names[channel], image.samples);
+        xml += fmt::format("<Channel ID=\"Channel:0:{}\"{}{} SamplesPerPixel=\"{}\"/>\n", channel,
+                           names[channel], colours[channel], image.samples);
     }
     xml += fmt::format("<TiffData IFD=\"0\" PlaneCount=\"{}\"/>\n</Pixels>\n</Image>\n</OME>",
                        image.pages());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/tiff/ome_planes.hpp"
 
+#include "base/format.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -157,15 +159,57 @@ std::optional<TiffData> data_of(const StartTags& element, const PlaneOrder& orde
     return data;
 }
 
-/// Notes where the planes are. A file that alone is named is this one, whose name may have changed
-/// since.
-void find_planes(OmePlanes& planes, const std::vector<TiffData>& all, const std::string& file,
-                 std::int64_t chain) {
-    std::set<std::string> names;
-    for (const TiffData& data : all) {
-        names.insert(data.file);
+/// An image of the XML; without an order, one whose extents cannot be, or are not of these samples.
+struct OmeImage {
+    std::optional<PlaneOrder> order;
+    std::vector<TiffData> data;
+};
+
+/// Nothing where a TiffData element cannot be, or there are too many.
+std::optional<std::vector<OmeImage>> images_of(std::string_view description, int samples) {
+    std::vector<OmeImage> images;
+    std::int64_t count = 0;
+    StartTags tags(description);
+    while (tags.next()) {
+        if (tags.name() == "Pixels" && tags.is_start()) {
+            images.push_back({order_of(tags, samples), {}});
+        } else if (images.empty() || !images.back().order) {
+            continue;
+        } else if (tags.name() == "TiffData" && tags.is_start()) {
+            std::optional<TiffData> data = data_of(tags, *images.back().order, samples);
+            if (!data || ++count > most_planes) {
+                return std::nullopt;
+            }
+            images.back().data.push_back(*std::move(data));
+        } else if (tags.name() == "UUID" && !images.back().data.empty() && tags.is_start()) {
+            images.back().data.back().file = std::string(tags.text("FileName").value_or(""));
+        }
     }
-    for (const TiffData& data : all) {
+    if (images.size() == 1 && images[0].order && images[0].data.empty()) {
+        images[0].data.push_back({0, 0, images[0].order->planes(), ""});
+    }
+    return images;
+}
+
+/// The names of the files that hold planes; "" is the one with the XML.
+std::set<std::string> files_of(const std::vector<OmeImage>& images) {
+    std::set<std::string> names;
+    for (const OmeImage& image : images) {
+        for (const TiffData& data : image.data) {
+            names.insert(data.file);
+        }
+    }
+    return names;
+}
+
+/// Where the planes of an image are. A file that alone is named is this one, whose name may have
+/// changed since.
+OmePlanes planes_of(const OmeImage& image, std::set<std::string> names, const std::string& file,
+                    std::int64_t chain) {
+    OmePlanes planes;
+    planes.planes = image.order->planes();
+    planes.directories.assign(static_cast<std::size_t>(planes.planes), -1);
+    for (const TiffData& data : image.data) {
         if (names.size() > 1 && !data.file.empty() && data.file != file) {
             continue;
         }
@@ -178,6 +222,12 @@ void find_planes(OmePlanes& planes, const std::vector<TiffData>& all, const std:
         names.erase(file);
         planes.other_files = {names.begin(), names.end()};
     }
+    return planes;
+}
+
+bool has_planes_here(const OmePlanes& planes) {
+    return std::any_of(planes.directories.begin(), planes.directories.end(),
+                       [](std::int64_t directory) { return directory >= 0; });
 }
 
 /// A text of XML as it is meant: with the five names and the numbers of characters below 256.
@@ -220,18 +270,31 @@ Axis axis_of(const StartTags& pixels, const char* name, const std::string& key,
     return axis;
 }
 
+/// The colour of a Channel element, a number with a sign whose bytes are red, green, blue and
+/// alpha; empty where it has none.
+std::string colour_of(const StartTags& channel) {
+    const std::string_view text = channel.text("Color").value_or("");
+    std::int32_t number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return failure == std::errc{} && !text.empty() && end == text.data() + text.size()
+               ? fmt::format("{:06X}", static_cast<std::uint32_t>(number) >> 8U)
+               : "";
+}
+
 } // namespace
 
-std::optional<OmeAxes> ome_axes(std::string_view description, int samples) {
+std::optional<OmeAxes> ome_axes(std::string_view description, int samples, std::int64_t image) {
     if (!may_be_ome(description)) {
         return std::nullopt;
     }
     std::optional<OmeAxes> found;
     StartTags tags(description);
-    while (tags.next()) {
-        if (tags.name() == "Pixels") {
+    while (tags.next() && image >= 0) {
+        if (tags.name() == "Pixels" && tags.is_start() && image > 0) {
+            --image;
+        } else if (tags.name() == "Pixels" && tags.is_start() && !found) {
             const std::optional<PlaneOrder> order = order_of(tags, samples);
-            if (found || !order) {
+            if (!order) {
                 return std::nullopt;
             }
             found.emplace();
@@ -243,13 +306,19 @@ std::optional<OmeAxes> ome_axes(std::string_view description, int samples) {
             }
             found->y = axis_of(tags, "y", "PhysicalSizeY", "um");
             found->x = axis_of(tags, "x", "PhysicalSizeX", "um");
+        } else if (tags.name() == "Pixels" && found) {
+            break;
         } else if (tags.name() == "Channel" && found && tags.is_start()) {
             found->channels.push_back(plain_text(tags.text("Name").value_or("")));
+            found->colours.push_back(colour_of(tags));
         }
     }
-    if (found && std::all_of(found->channels.begin(), found->channels.end(),
-                             [](const std::string& name) { return name.empty(); })) {
+    const auto is_empty = [](const std::string& text) { return text.empty(); };
+    if (found && std::all_of(found->channels.begin(), found->channels.end(), is_empty)) {
         found->channels.clear();
+    }
+    if (found && std::any_of(found->colours.begin(), found->colours.end(), is_empty)) {
+        found->colours.clear();
     }
     return found;
 }
@@ -259,37 +328,31 @@ std::optional<OmePlanes> ome_planes(std::string_view description, const std::str
     if (!may_be_ome(description)) {
         return std::nullopt;
     }
-    const std::string name = std::filesystem::path(file).filename().string();
-    std::optional<PlaneOrder> order;
-    OmePlanes planes;
-    std::vector<TiffData> all;
-    StartTags tags(description);
-    while (tags.next()) {
-        if (tags.name() == "Pixels") {
-            order = order ? std::nullopt : order_of(tags, samples);
-            if (!order) {
-                return std::nullopt; // several images, or extents that cannot be
-            }
-        } else if (tags.name() == "TiffData" && order) {
-            std::optional<TiffData> data = data_of(tags, *order, samples);
-            if (!data || std::ssize(all) == most_planes) {
-                return std::nullopt;
-            }
-            all.push_back(*std::move(data));
-        } else if (tags.name() == "UUID" && !all.empty()) {
-            all.back().file = std::string(tags.text("FileName").value_or(""));
-        }
-    }
-    if (!order) {
+    const std::optional<std::vector<OmeImage>> images = images_of(description, samples);
+    if (!images || images->empty()) {
         return std::nullopt;
     }
-    planes.planes = order->planes();
-    planes.directories.assign(static_cast<std::size_t>(planes.planes), -1);
-    if (all.empty()) {
-        all.push_back({0, 0, planes.planes, ""});
+    const std::string name = std::filesystem::path(file).filename().string();
+    const std::set<std::string> names = files_of(*images);
+    std::optional<OmePlanes> found;
+    std::int64_t here = 0;
+    for (std::size_t i = 0; i < images->size(); ++i) {
+        if (!(*images)[i].order) {
+            ++here; // where its planes are is not known
+            continue;
+        }
+        OmePlanes planes = planes_of((*images)[i], names, name, chain);
+        const bool is_here = images->size() == 1 || has_planes_here(planes);
+        if (is_here && !found) {
+            found = std::move(planes);
+            found->image = static_cast<std::int64_t>(i);
+        }
+        here += is_here ? 1 : 0;
     }
-    find_planes(planes, all, name, chain);
-    return planes;
+    if (found) {
+        found->images = here;
+    }
+    return found;
 }
 
 } // namespace runner

@@ -181,17 +181,19 @@ Resolution resolution_of(const TiffHandle& tiff) {
     return found;
 }
 
-void find_axes(const std::string& description, const Resolution& resolution,
+void find_axes(const PagesDescription& described, const Resolution& resolution,
                const std::vector<std::string>& labels, TiffPages& pages) {
     Axis y{"y"};
     Axis x{"x"};
     std::optional<LeadingAxes> leading;
-    if (const std::optional<OmeAxes> ome = ome_axes(description, pages.samples)) {
+    const std::string& description = described.text;
+    if (const std::optional<OmeAxes> ome = ome_axes(description, pages.samples, described.image)) {
         leading.emplace();
         for (std::size_t i = 0; i < ome->extents.size(); ++i) {
             leading->add(ome->extents[i], ome->leading[i]);
         }
         leading->axes.channels = ome->channels;
+        leading->axes.colours = ome->colours;
         y = ome->y;
         x = ome->x;
     } else if ((leading = imagej_axes(description, labels))) {

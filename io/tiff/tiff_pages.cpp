@@ -10,6 +10,7 @@
 #include "io/tiff/tiff_planes.hpp"
 
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <tiffio.h>
@@ -187,32 +188,78 @@ DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
     return info;
 }
 
+namespace {
+
+/// What the first page says of all of them.
+struct FirstPage {
+    explicit FirstPage(const TiffHandle& tiff) : ome(ome_planes_of(tiff)) {
+        if (ome && ome->images > 1) {
+            directories.insert(ome->directories.begin(), ome->directories.end());
+        }
+    }
+
+    /// Whether a directory is of another image than the one that is read.
+    bool is_elsewhere(std::int64_t directory) const {
+        return !directories.empty() && !directories.contains(directory);
+    }
+
+    std::optional<OmePlanes> ome;
+    std::set<std::int64_t> directories = {}; ///< of the image, where there are several; else none
+    std::int64_t named = 0;
+    std::string description = {};
+    Resolution resolution = {};
+    std::vector<std::string> labels = {};
+};
+
+/// Takes the page that the handle is at for the first.
+TiffPages begin_pages(const TiffHandle& tiff, TiffPages page, FirstPage& first) {
+    first.named = named_planes(tiff, page);
+    first.resolution = resolution_of(tiff);
+    first.labels = imagej_labels(tiff);
+    note_meaning(tiff, page);
+    note_alpha(tiff, page);
+    note_calibration(first.description, tiff.file().path(), page);
+    return page;
+}
+
+void note_left_out(const std::string& file, const FirstPage& first, std::int64_t reduced,
+                   TiffPages& pages) {
+    if (reduced > 0) {
+        pages.notes.push_back(format_error({"reduced images are left out", file,
+                                            fmt::format("{} of its pages are such", reduced), ""}));
+    }
+    if (first.ome && first.ome->images > 1) {
+        pages.notes.push_back(format_error(
+            {"one image of several is read", file,
+             fmt::format(
+                 "its OME-XML has {} images with planes in this file, and image {} is taken",
+                 first.ome->images, first.ome->image),
+             "Save each of the others to a file of its own to read it"}));
+    }
+}
+
+} // namespace
+
 TiffPages list_tiff_pages(TiffHandle& tiff) {
     const std::string& file = tiff.file().path();
     TiffPages pages;
+    std::vector<std::uint64_t> directories;
     std::int64_t reduced = 0;
-    std::int64_t named = 0;
-    std::string description;
-    Resolution resolution;
-    std::vector<std::string> labels;
+    FirstPage first(tiff);
+    first.description = description_of(tiff);
     for (std::int64_t number = 0;; ++number) {
         const std::string where = fmt::format("{}, page {}", file, number);
-        pages.directories.push_back(TIFFCurrentDirOffset(tiff.get()));
+        directories.push_back(TIFFCurrentDirOffset(tiff.get()));
         if ((tiff.number(TIFFTAG_SUBFILETYPE) & FILETYPE_REDUCEDIMAGE) != 0) {
             ++reduced;
-        } else {
+        } else if (!first.is_elsewhere(number)) {
             TiffPages page = page_of(tiff, where);
             check_readable_shape(page.array(), where, what_pages);
             if (pages.offsets.empty()) {
-                named = named_planes(tiff, page);
-                page.directories = std::move(pages.directories);
-                pages = page;
-                note_meaning(tiff, pages);
-                note_alpha(tiff, pages);
-                description = description_of(tiff);
-                resolution = resolution_of(tiff);
-                labels = imagej_labels(tiff);
-                note_calibration(description, file, pages);
+                if (first.description.empty()) { // a reduced page may be before it
+                    first.description = description_of(tiff);
+                }
+                pages = begin_pages(tiff, std::move(page), first);
             } else if (page.type != pages.type || page.width != pages.width ||
                        page.height != pages.height || page.depth != pages.depth ||
                        page.samples != pages.samples) {
@@ -232,15 +279,14 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     if (pages.offsets.empty()) {
         refuse(file, "it has no page but reduced ones", "Name a file with a whole image");
     }
-    if (reduced > 0) {
-        pages.notes.push_back(format_error({"reduced images are left out", file,
-                                            fmt::format("{} of its pages are such", reduced), ""}));
+    pages.directories = std::move(directories);
+    note_left_out(file, first, reduced, pages);
+    order_by_ome(tiff, pages, first.ome);
+    if (first.named > std::ssize(pages.offsets)) {
+        find_hidden_planes(tiff, pages, first.named);
     }
-    order_by_ome(tiff, pages, description);
-    if (named > std::ssize(pages.offsets)) {
-        find_hidden_planes(tiff, pages, named);
-    }
-    find_axes(description, resolution, labels, pages);
+    find_axes({first.description, first.ome ? first.ome->image : -1}, first.resolution,
+              first.labels, pages);
     check_readable_shape(pages.array(), file, what_pages);
     return pages;
 }

@@ -216,18 +216,17 @@ std::string description_of(const TiffHandle& tiff) {
     return there ? text : "";
 }
 
-void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::string& description) {
+void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::optional<OmePlanes>& ome) {
     const std::string& file = tiff.file().path();
-    const std::optional<OmePlanes> ome =
-        ome_planes(description, file, pages.samples, std::ssize(pages.directories));
     if (!ome) {
         return;
     }
     const std::set<std::uint64_t> there(pages.offsets.begin(), pages.offsets.end());
     std::vector<std::uint64_t> ordered;
     for (const std::int64_t directory : ome->directories) {
-        const std::uint64_t offset =
-            directory < 0 ? 0 : pages.directories[static_cast<std::size_t>(directory)];
+        const std::uint64_t offset = directory < 0 || directory >= std::ssize(pages.directories)
+                                         ? 0
+                                         : pages.directories[static_cast<std::size_t>(directory)];
         if (there.contains(offset)) {
             ordered.push_back(offset);
         }
@@ -248,6 +247,12 @@ void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::string& d
                                   "others in {}{}",
                                   ome->planes, ordered.size(), ome->other_files.front(),
                                   ome->other_files.size() > 1 ? " and more" : "");
+}
+
+std::optional<OmePlanes> ome_planes_of(const TiffHandle& tiff) {
+    constexpr std::int64_t most_directories = 1 << 24;
+    return ome_planes(description_of(tiff), tiff.file().path(),
+                      tiff.short_number(TIFFTAG_SAMPLESPERPIXEL), most_directories);
 }
 
 std::vector<std::string> imagej_labels(const TiffHandle& tiff) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/tiff/ome_planes.hpp"
 #include "io/tiff/tiff_handle.hpp"
 #include "io/tiff/tiff_pages.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +27,14 @@ std::vector<std::string> imagej_labels(const TiffHandle& tiff);
 
 inline constexpr std::size_t most_imagej_labels = 64;
 
-/// Puts the pages into the order that an OME-XML says, the description of the first of them; leaves
-/// them as they are where it is none. Planes in other files are named in `elsewhere`.
+/// What the OME-XML of the page that the handle is at, the first, says of planes: ome_planes() of
+/// a chain of any length.
+std::optional<OmePlanes> ome_planes_of(const TiffHandle& tiff);
+
+/// Puts the pages into the order that an OME-XML says; leaves them as they are where there is none.
+/// Planes in other files are named in `elsewhere`.
 /// @throws Error (input), which has both numbers, where a plane is in none.
-void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::string& description);
+void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::optional<OmePlanes>& ome);
 
 /// Finds the planes that have no directory of their own behind those of the pages that have one,
 /// and sets `hidden_pages` and `first_plane`: all lie dense from the first page's elements on,

@@ -118,6 +118,7 @@ class TiffReader final : public RowReader {
         page_ = page;
         band_ = {};
         checked_strip_ = -1;
+        next_line_ = -1;
         is_tiled_ = TIFFIsTiled(tiff_.get()) != 0;
         const std::uint32_t rows = tiff_.number(TIFFTAG_ROWSPERSTRIP);
         strip_lines_ = rows == 0 ? pages_.height : std::min<std::int64_t>(rows, pages_.height);
@@ -191,27 +192,45 @@ class TiffReader final : public RowReader {
     /// Line by line: libtiff continues in a strip where it was.
     void decode_strips(std::int64_t line, std::int64_t lines, std::byte* to) {
         for (std::int64_t i = 0; i < lines; ++i) {
-            if (is_sparse(tiff_, (line + i) / strip_lines_)) {
-                std::fill_n(to + i * line_bytes_, line_bytes_, std::byte{0});
+            const std::int64_t strip = (line + i) / strip_lines_;
+            std::byte* const here = to + i * line_bytes_;
+            if (is_sparse(tiff_, strip)) {
+                std::fill_n(here, line_bytes_, std::byte{0});
                 continue;
             }
-            const std::string place = where_line(line + i);
-            if (const std::int64_t strip = (line + i) / strip_lines_; strip != checked_strip_) {
+            if (strip != checked_strip_) {
                 const std::int64_t inside =
                     std::min(strip_lines_, pages_.height - strip * strip_lines_);
                 check_.check(tiff_, static_cast<std::uint32_t>(strip),
                              {inside * line_bytes_, strip_lines_ * line_bytes_},
-                             fmt::format("{}, strip {}", place, strip));
+                             fmt::format("{}, strip {}", where_line(line + i), strip));
                 checked_strip_ = strip;
             }
-            tiff_.clear();
-            if (TIFFReadScanline(tiff_.get(), to + i * line_bytes_,
-                                 static_cast<std::uint32_t>(line + i), 0) != 1) {
-                page_ = -1; // where libtiff is in the strip is not known now
-                tiff_.fail(place, "it cannot be unpacked");
-            }
-            tiff_.refuse_guesses(place);
+            skip_to(line + i);
+            decode_line(line + i, here);
         }
+    }
+
+    /// Unpacks the lines of a strip before this one: most compressions begin with its first line.
+    void skip_to(std::int64_t line) {
+        const std::int64_t first = line / strip_lines_ * strip_lines_;
+        std::int64_t before = next_line_ >= first && next_line_ <= line ? next_line_ : first;
+        skipped_.resize(static_cast<std::size_t>(line_bytes_));
+        for (; before < line; ++before) {
+            decode_line(before, skipped_.data());
+        }
+    }
+
+    void decode_line(std::int64_t line, std::byte* to) {
+        const std::string place = where_line(line);
+        next_line_ = -1;
+        tiff_.clear();
+        if (TIFFReadScanline(tiff_.get(), to, static_cast<std::uint32_t>(line), 0) != 1) {
+            page_ = -1; // where libtiff is in the strip is not known now
+            tiff_.fail(place, "it cannot be unpacked");
+        }
+        tiff_.refuse_guesses(place);
+        next_line_ = line + 1;
     }
 
     /// By way of the tiles side by side, which are kept for the lines that follow.
@@ -293,10 +312,12 @@ class TiffReader final : public RowReader {
     std::int64_t strip_lines_ = 1;
     TiffStreamCheck check_;
     std::int64_t checked_strip_ = -1; ///< the last one that check_ has passed
+    std::int64_t next_line_ = -1;     ///< that libtiff would unpack next; -1: not known
     Band band_;                       ///< that band_lines_ holds
     std::vector<std::byte> band_lines_;
     std::vector<std::byte> tile_;
     std::vector<std::byte> line_;
+    std::vector<std::byte> skipped_;
 };
 
 } // namespace

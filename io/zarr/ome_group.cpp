@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -45,6 +46,44 @@ bool is_ome_order(const std::vector<std::string>& names) {
     return (spaces == 2 || spaces == 3) &&
            std::all_of(names.begin() + static_cast<std::ptrdiff_t>(at), names.end(),
                        [](const std::string& name) { return type_of(name) == "space"; });
+}
+
+/// The names that axes have in an OME-Zarr that they cannot be in by their own.
+constexpr std::string_view usual_names = "tczyx";
+
+std::string usual_name(std::size_t axis, std::size_t count) {
+    return std::string(usual_names.substr(usual_names.size() - count + axis, 1));
+}
+
+/// The permutation that brings the axes into the order of OME-Zarr; empty where none does.
+std::vector<std::int64_t> order_of(const std::vector<std::string>& names) {
+    std::vector<std::int64_t> order(names.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto name_of_axis = [&](std::int64_t axis) -> const std::string& {
+        return names[static_cast<std::size_t>(axis)];
+    };
+    const auto rank = [&](std::int64_t axis) {
+        const std::string_view type = type_of(name_of_axis(axis));
+        return type == "time" ? 0 : type == "space" ? 2 : 1;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int64_t a, std::int64_t b) { return rank(a) < rank(b); });
+    std::vector<std::string> sorted;
+    for (const std::int64_t axis : order) {
+        sorted.push_back(name_of_axis(axis));
+    }
+    return is_ome_order(sorted) ? order : std::vector<std::int64_t>();
+}
+
+/// What to do about axes in another order.
+std::string way_to_order(const std::vector<std::string>& names) {
+    constexpr std::size_t most_transposed = 3; // axes, by the kind transpose
+    const std::vector<std::int64_t> order = order_of(names);
+    const std::string way =
+        order.empty() || names.size() > most_transposed
+            ? "Take one number of an axis, as input.select = { c = 0 }"
+            : "Let transpose with permutation = " + shape_text(order) + " come before";
+    return way + ", or end the output's name in .zarr, .h5 or .ome.tif";
 }
 
 /// The axes as they are written, and what is not said of them.
@@ -91,9 +130,8 @@ OmeAxes ome_axes(const OutputDataset& output) {
     const std::vector<std::string> names = dimension_names(output);
     made.axes.each.resize(count);
     if (!is_ome_order(names)) {
-        constexpr std::string_view usual = "tczyx";
         for (std::size_t axis = 0; axis < count; ++axis) {
-            made.axes.each[axis].name = usual.substr(most_ome_axes - count + axis, 1);
+            made.axes.each[axis].name = usual_name(axis, count);
         }
         if (!names.empty()) {
             made.left_out.push_back("the names of axes, " + output.axes.names() +
@@ -262,6 +300,23 @@ void check_ome_array(const OutputDataset& output) {
     if (!why.empty()) {
         throw Error(ExitCode::usage, {"cannot make an OME-Zarr", shape_text(output.array.shape),
                                       why, other_formats});
+    }
+}
+
+void check_ome_order(const OutputDataset& output) {
+    const std::vector<std::string> names = dimension_names(output);
+    if (names.empty() || is_ome_order(names)) {
+        return;
+    }
+    for (std::size_t axis = 0; axis < names.size(); ++axis) {
+        const bool is_known = usual_names.find(names[axis]) != std::string_view::npos;
+        if (is_known && names[axis].size() == 1 && names[axis] != usual_name(axis, names.size())) {
+            throw Error(ExitCode::usage,
+                        {"cannot make an OME-Zarr", output.axes.names(),
+                         "its axes are not in the order of OME-Zarr: t, then c or another one, "
+                         "then z, y and x",
+                         way_to_order(names)});
+        }
     }
 }
 

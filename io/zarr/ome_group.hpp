@@ -21,6 +21,10 @@ std::vector<std::string> dimension_names(const OutputDataset& output);
 /// or with samples of colour.
 void check_ome_array(const OutputDataset& output);
 
+/// @throws Error (usage) for axes of which one would get the name of another, since OME-Zarr cannot
+/// have them in their order: a viewer would show z as channels.
+void check_ome_order(const OutputDataset& output);
+
 /// The names of an image's axes. Those that OME-Zarr cannot have in their order are tczyx, from the
 /// last on.
 std::vector<std::string> ome_axis_names(const OutputDataset& output);

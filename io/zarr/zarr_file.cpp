@@ -165,6 +165,9 @@ StoredRows survey_zarr(const SurveyedDataset& what) {
     ZarrArray array = node.is == Node::Is::array_of_version3 ? parse_zarr_json(node.text, where)
                                                              : parse_zarray(node.text, where);
     describe_level(store, name, array.info);
+    if (array.info.axes.each.empty()) {
+        describe_names(store, name, node.text, array.info);
+    }
     ZarrChunks chunks = list_zarr_chunks(store, name, array, where, what.rules.bad_chunks);
     stored.way = StoredRows::Way::chunks;
     stored.info = std::move(array.info);

@@ -122,6 +122,17 @@ Axes axes_of(const Json& image, const Json& level, std::span<const std::int64_t>
     return made;
 }
 
+/// The names of an array's axes where its own metadata say them: `dimension_names` of version 3,
+/// and xarray's attribute in version 2. Those that are null are empty.
+std::vector<std::string> own_names(const Json* list) {
+    std::vector<std::string> names;
+    static const Json none;
+    for (const Json& each : (list == nullptr ? none : *list).values()) {
+        names.push_back(each.is_string() ? printable(each.get<std::string>()) : "");
+    }
+    return names;
+}
+
 } // namespace
 
 Json zarr_attributes(ZarrStore& store, const std::string& name) {
@@ -156,6 +167,36 @@ std::optional<std::string> first_level(ZarrStore& store, const std::string& grou
         refuse_zarr(file_and_dataset(store.folder(), group),
                     std::string("its multiscales cannot be right: ") + error.what());
     }
+}
+
+void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,
+                    DatasetInfo& info) {
+    std::vector<std::string> names;
+    try {
+        const Json node = Json::parse(metadata);
+        names = own_names(node.find("dimension_names"));
+        if (names.empty()) {
+            names = own_names(zarr_attributes(store, array).find("_ARRAY_DIMENSIONS"));
+        }
+    } catch (const JsonError&) {
+        return; // they are no list
+    }
+    const bool is_named = std::any_of(names.begin(), names.end(),
+                                      [](const std::string& name) { return !name.empty(); });
+    if (!is_named || names.size() != info.array.shape.size()) {
+        return;
+    }
+    for (std::string& name : names) {
+        info.axes.each.push_back({std::move(name)});
+    }
+    const std::string& last = info.axes.each.back().name;
+    const std::int64_t extent = info.array.shape.back();
+    if (last == "s" && (extent == 3 || extent == 4)) {
+        info.channels = static_cast<int>(extent);
+    } else if (!last.empty() && last != "c" && last != "s") {
+        info.channels = 1;
+    }
+    info.axes = fitting_axes(std::move(info.axes), info.array.shape);
 }
 
 void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info) {

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace runner {
 
@@ -24,5 +25,9 @@ std::optional<std::string> first_level(ZarrStore& store, const std::string& grou
 /// its axes, and the names and colours of channels. A description that does not fit the array says
 /// nothing, and a note says so.
 void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info);
+
+/// Adds to an array's description the names of its axes that its own metadata say.
+void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,
+                    DatasetInfo& info);
 
 } // namespace runner

@@ -4,7 +4,7 @@
 #include "runner/batch/batch_events.hpp"
 #include "runner/batch/batch_list.hpp"
 #include "runner/output/what_is_there.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "runner/probe/prober.hpp"
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include "runner/output/commits.hpp"
 #include "runner/plan/job_plan.hpp"
 #include "runner/plan/row_set.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "runner/ranks/mpi.hpp"
 #include "runner/watch/progress.hpp"
 #include "runner/watch/stages.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runner/plan/job_plan.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "runner/ranks/bind_rank.hpp"
 #include "runner/ranks/mpi.hpp"
 

@@ -19,6 +19,7 @@
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
 #include "runner/output/what_is_there.hpp"
+#include "runner/prepare/plan_request.hpp"
 
 #include <algorithm>
 #include <array>

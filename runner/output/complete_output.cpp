@@ -9,6 +9,7 @@
 #include "io/input/generations.hpp"
 #include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/lost_metadata.hpp"
 #include "io/metadata/value_lists.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/beside_record.hpp"
@@ -160,19 +161,9 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
 
 /// One line about what the output does not have of the input's metadata.
 std::vector<std::string> warning_of(const PreparedJob& prepared,
-                                    const std::vector<std::string>& left_out) {
-    constexpr std::size_t most = 5;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(left_out.size(), most); ++i) {
-        text += (i == 0 ? "" : "; ") + left_out[i];
-    }
-    if (left_out.size() > most) {
-        text += fmt::format("; and {} more", left_out.size() - most);
-    }
-    return left_out.empty() ? std::vector<std::string>{}
-                            : std::vector<std::string>{
-                                  prepared.input_name() +
-                                  ": the output is without some of its attributes: " + text};
+                                    const std::vector<std::string>& lost) {
+    return lost.empty() ? std::vector<std::string>{}
+                        : std::vector<std::string>{lost_text(prepared.input_name(), lost)};
 }
 
 /// The flats and darks that the output keeps.
@@ -233,49 +224,24 @@ std::vector<std::string> write_record(const PreparedJob& prepared, const Beginni
     return warning_of(prepared, left_out);
 }
 
-/// What the file does not say of the output's axes.
-std::vector<std::string> unplaced(const OutputDataset& output) {
-    if (const auto left_out = output.layout.format->left_out) {
-        return left_out(output);
-    }
-    const RowsFormat* const format = rows_format_of(output.file);
-    const Axes there = format->survey({output.file, "", {}}).info.axes;
-    std::vector<std::string> left_out;
-    for (std::size_t axis = 0; axis < output.axes.each.size(); ++axis) {
-        const bool known = output.axes.each[axis].spacing.has_value();
-        if (known && (!there.known() || !there.each[axis].spacing)) {
-            left_out.push_back(fmt::format("the spacing of axis {}", axis));
-        }
-    }
-    if ((output.axes.sform && !there.sform) || (output.axes.qform && !there.qform)) {
-        left_out.emplace_back("the affine");
-    }
-    if (!output.axes.channels.empty() && there.channels.empty()) {
-        left_out.emplace_back("the names of channels");
-    }
-    for (std::size_t axis = 0; axis < there.each.size() && output.axes.known(); ++axis) {
-        const Axis& known = output.axes.each[axis];
-        const Axis& said = there.each[axis];
-        if (known.spacing && said.spacing && !known.unit.empty() && said.unit.empty()) {
-            left_out.push_back(fmt::format("the unit of axis {}", axis));
-        }
-    }
-    return left_out;
-}
-
 /// The same of an output of another format: where its elements lie, and the record beside it.
 std::vector<std::string> write_record_beside(const PreparedJob& prepared,
                                              const Beginning& beginning, OutputDataset dataset,
                                              std::vector<RowHash> rows,
                                              std::vector<Attribute> attributes,
                                              const Extremes& extremes, Prober& prober) {
-    std::vector<std::string> left_out;
+    Metadata metadata = output_metadata(prepared, prober);
+    state_invalid(prepared, metadata);
+    dataset.axes = metadata.placement;
     if (dataset.layout.format->placed == WrittenFormat::Placed::yes) {
-        dataset.axes = output_axes(prepared, prober);
         dataset.extremes = extremes;
         place_written(dataset);
-        left_out = unplaced(dataset);
         attributes.emplace_back(placement_attribute, to_text(dataset.axes));
+    }
+    std::vector<std::string> lost = lost_axes(dataset);
+    for (const std::vector<std::string>& more :
+         {lost_metadata(metadata, dataset.axes), metadata.left_out}) {
+        lost.insert(lost.end(), more.begin(), more.end());
     }
     if (!extremes.empty()) {
         attributes.emplace_back(extremes_attribute, to_text(extremes));
@@ -287,7 +253,7 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
         prepared.file.output.file,
         {without_layout(beginning.identity), dataset.array, std::move(attributes), std::move(rows)},
         final_sync(prepared));
-    return warning_of(prepared, left_out);
+    return warning_of(prepared, lost);
 }
 
 } // namespace

@@ -7,14 +7,13 @@
 #include "io/input/open_rows.hpp"
 #include "io/metadata/carry_setup.hpp"
 #include "io/output/output_size.hpp"
-#include "io/rows/chunk_grid.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_order.hpp"
 #include "io/rows/written_format.hpp"
 #include "io/writers/record_seal.hpp"
-#include "jobs/stream_job.hpp"
+#include "jobs/axis_work.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/declared_axes.hpp"
 #include "runner/prepare/declared_input.hpp"
@@ -28,22 +27,17 @@
 namespace runner {
 namespace {
 
-constexpr double default_share = 0.8;
-
-/// Written in some 10 ms; below, making the files takes as long.
-constexpr std::int64_t least_part_bytes = 64 * MiB;
-
-/// What the job file allows of what is there; a size above what is there is the user's word.
-std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
-    return wanted.value_or(MemorySize{0, default_share}).of(available);
-}
-
 /// Several datasets are contiguous.
 void check_layout(const PreparedJob& prepared) {
     const OutputLayout& layout = prepared.file.output.layout;
     if (!layout.is_hdf5()) {
         try {
-            (void)layout.format->place({{}, {}, prepared.output(), layout});
+            OutputDataset output{{}, {}, prepared.output(), layout};
+            (void)layout.format->place(output);
+            if (!prepared.place.origin || prepared.input_is_missing) { // or work is done already
+                output.axes = axes_after(*prepared.job, prepared.input.axes);
+                check_axes(output);
+            }
         } catch (const Error& error) { // what it cannot hold
             throw Error(of_output(error, prepared.file.output.file));
         }
@@ -313,106 +307,6 @@ PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings)
 
 PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place) {
     return with_job(prepare_input(std::move(file), files, std::move(place)), files);
-}
-
-namespace {
-
-/// What reading rows in another order takes: no more than the input has.
-std::int64_t scattered_bytes(const PreparedJob& prepared) {
-    const ArrayInfo& input = prepared.input.array;
-    return prepared.job->row_order()
-               ? std::min(std::max(scattered_rows_bytes, row_bytes(input)), byte_count(input))
-               : 0;
-}
-
-/// Rows of the output of a chunk in another order for which some 128 KiB lie side by side in the
-/// input: a read of less takes a disk or a network as long. 1 where rows come in their own order.
-std::int64_t rows_to_order(const PreparedJob& prepared) {
-    constexpr std::int64_t piece = 128 * KiB;
-    const std::optional<RowOrder> order = prepared.job->row_order();
-    const auto* const stream = dynamic_cast<const StreamJob*>(prepared.job.get());
-    if (!order || stream == nullptr) {
-        return 1;
-    }
-    const std::int64_t rows = order->first * ((piece - 1) / row_bytes(prepared.input.array) + 1);
-    const OutputRows made = stream->shape().made;
-    return std::max<std::int64_t>(1, rows / made.layer * made.each);
-}
-
-/// Threads that pack rows keep a core each busy; those that only move bytes wait for half of it.
-int packing_threads(int cores) {
-    constexpr int most = 32; // each has a packer's memory
-    return std::clamp(cores, 1, most);
-}
-
-/// Rows for which each thread packs several parts between two waits for the slowest: with one or
-/// two each, 8 threads pack at the rate of 3 (bench/results/tiff-2026-11-27-h200.txt).
-std::int64_t rows_to_pack(const ArrayInfo& output, const OutputLayout& layout, int threads) {
-    constexpr std::int64_t parts_a_thread = 4;
-    constexpr std::int64_t most_bytes = 32 * MiB;
-    const std::int64_t parts = ChunkGrid(output, layout).part_bytes() * parts_a_thread * threads;
-    return std::max<std::int64_t>(1, std::min(parts, most_bytes) / row_bytes(output));
-}
-
-} // namespace
-
-PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
-                         const RankLimits& limits, const BegunOutput& begun) {
-    const JobFile::Run& run = prepared.file.run;
-    const ArrayInfo output = prepared.output();
-    PlanRequest request;
-    request.backend = backend;
-    request.ranks = ranks;
-    request.cores = limits.cores;
-    request.host_memory = limit(run.host_memory, limits.host_memory);
-    request.device_memory = limit(run.device_memory, limits.device_memory);
-    request.alignment = row_alignment(output, prepared.file.output.layout);
-    request.chunk_rows = run.chunk_rows;
-    request.lanes = run.lanes;
-    const bool packs = is_packed(prepared.file.output.layout);
-    request.io_threads = run.io_threads;
-    if (packs && !request.io_threads) {
-        request.io_threads = packing_threads(limits.cores);
-    }
-    request.done = begun.done;
-    const bool has_fields = !prepared.fields().empty();
-    const PartLayout parts =
-        begun.parts ? *begun.parts : planned_parts(prepared, ranks, limits.cores);
-    // Compressed rows go to one file a rank until they are assembled.
-    const bool dealt =
-        parts.several() && prepared.file.output.layout.compression == Compression::none;
-    request.write_rows = std::max({dealt ? rows_for_all_parts(output, parts) : 1,
-                                   packs ? rows_to_pack(output, prepared.file.output.layout,
-                                                        static_cast<int>(*request.io_threads))
-                                         : 1,
-                                   rows_to_order(prepared)});
-    request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
-        return layout_reader_bytes(prepared.layout, threads) + scattered_bytes(prepared) +
-               (prepared.mask ? prepared.mask->bytes(threads) : 0) +
-               (has_fields ? threads * std::max(fields_block_bytes, row_bytes(output))
-                           : writer_bytes(output, prepared.file.output.layout,
-                                          dealt ? part_threads(parts, threads) : threads));
-    };
-    request.halo_depth = run.halo_depth;
-    return request;
-}
-
-std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
-    const std::int64_t writers = automatic_io_threads(cores) * std::int64_t{ranks};
-    return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
-}
-
-PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {
-    const JobFile::Output& output = prepared.file.output;
-    const ArrayInfo array = prepared.output();
-    const bool can_have = output.layout.is_hdf5() && prepared.fields().empty();
-    // Each rank assembles compressed chunks with one thread that calls HDF5.
-    const int writers = output.layout.compression == Compression::none ? cores : 1;
-    const std::int64_t wanted =
-        !can_have ? 1 : output.parts.value_or(automatic_parts(byte_count(array), ranks, writers));
-    PartLayout parts = choose_part_layout(array, output.layout, wanted, ranks);
-    parts.folder = parts_folder(output.file);
-    return parts;
 }
 
 std::vector<std::string> datasets_with_checksums(const PreparedJob& prepared) {

@@ -102,31 +102,6 @@ PreparedJob with_findings(const PreparedJob& prepared, const Findings& findings)
 /// The input and the job prepared. @throws Error (usage, input).
 PreparedJob prepare_job(JobFile file, FileAccess& files, PassPlace place = {});
 
-/// What one rank may take, found on the machine or given on the command line.
-struct RankLimits {
-    int cores = 1;
-    std::int64_t host_memory = 0;   ///< available to the rank
-    std::int64_t device_memory = 0; ///< free for the rank on its GPU
-};
-
-/// What is settled of an output that is begun.
-struct BegunOutput {
-    RowSet done;                     ///< rows that an earlier run has finished
-    std::optional<PartLayout> parts; ///< nothing: planned_parts()
-};
-
-/// What a prepared job is planned from: limits as the job file sets them within what is available.
-/// `prepared` outlives the request.
-PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
-                         const RankLimits& limits, const BegunOutput& begun = {});
-
-/// The parts of the output as a run on so many ranks, each with so many cores, chooses them.
-PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);
-
-/// The parts that output.parts = "auto" makes of so many bytes, unless rows or chunks allow fewer:
-/// as many as the ranks' cores can write at once, and none for what is written in no time.
-std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores);
-
 /// The datasets of the finished output whose rows have checksums.
 std::vector<std::string> datasets_with_checksums(const PreparedJob& prepared);
 

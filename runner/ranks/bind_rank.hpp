@@ -4,7 +4,7 @@
 #include "kernels/queue/devices.hpp"
 #include "kernels/queue/queue.hpp"
 #include "runner/job_file/job_file.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "runner/ranks/binding.hpp"
 #include "runner/ranks/mpi.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runner/job_file/job_file.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/trial/prediction.hpp"
 

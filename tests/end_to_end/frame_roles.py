@@ -234,6 +234,14 @@ def test_alignment_frames():
             assert (made("transpose", "scan.nx", dataset, keys=SINOGRAMS) == moved(wanted)).all()
         assert made("correct", "scan.nx", keys="").shape[0] == 4
         assert "4 projections, 2 flats, 2 darks, 2 invalid frames, 2 alignment frames" in good("inspect", "scan.nx")
+    scan("scan.nx", control=control, entry="entry0000")
+    with h5py.File("scan.nx", "a") as file:  # the group of links may have the key alone
+        file["entry0000/data/image_key"] = h5py.SoftLink("/entry0000/instrument/detector/image_key")
+    assert (made("median", "scan.nx", keys="size = [1, 1]") == volume()[control == 0]).all()
+    scan("scan.nx", control=control[:-1])
+    with h5py.File("scan.nx", "a") as file:
+        file["entry/data/image_key"] = h5py.SoftLink("/entry/instrument/detector/image_key")
+    bad(3, ["image_key_control", "11 numbers", "12 frames"], "found.toml", "--quiet")
     scan("scan.nx", control=control[:-1])
     write_job("found.toml", "transpose", "scan.nx", keys=SINOGRAMS)
     bad(3, ["image_key_control", "11 numbers", "12 frames"], "found.toml", "--quiet")

@@ -139,6 +139,20 @@ def test_what_a_library_alone_reads():
     check(np.asarray(Image.open("a.tif")), "a.tif")
 
 
+def test_within_the_strips_of_a_library():
+    """Parts that begin within a strip, of which these compressions unpack the first line first."""
+    array = volume("uint8", (64, 80))
+    for compression, part, ranks in (("jpeg", slice(0, 64), 2), ("jpeg", slice(21, 60), 1), ("lzma", slice(9, 43), 3)):
+        Image.fromarray(array).save("a.tif", compression=compression)
+        wanted = np.asarray(Image.open("a.tif"))
+        pathlib.Path("j.toml").write_text(
+            f'kind = "transpose"\n[input]\nfile = "a.tif"\nregion = {{ rows = "{part.start}:{part.stop}" }}\n'
+            '[output]\nfile = "o.npy"\noverwrite = true\n[run]\nbackend = "cpu"\nchunk_rows = 5\n'
+            "[transpose]\npermutation = [0, 1]\n")
+        call("j.toml", "--quiet", ranks=ranks)
+        assert np.array_equal(np.load("o.npy"), wanted[part])
+
+
 def test_float16():
     """Of either byte order, as float32; transpose moves it as it is stored."""
     array = np.random.default_rng(2).normal(0, 9, SHAPE).astype("float16")

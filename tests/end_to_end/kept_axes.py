@@ -1,8 +1,12 @@
 """Names and sizes of axes that an output keeps where the input says them in less usual ways."""
+import pathlib
+
 import h5py
 import numpy as np
 import pytest
 
+from frame_roles import scan
+from harness import attempt
 from metadata import X, Y, run, volume
 
 pytestmark = pytest.mark.quick
@@ -57,3 +61,36 @@ def test_axes_of_a_transposition_of_an_image():
         names = list(file["entry/scan"].attrs["axes"])
         assert names == ["x", ".", "y"], names
         assert np.array_equal(file["entry/scan/x"][()], X) and np.array_equal(file["entry/scan/y"][()], Y)
+
+
+def said(*arguments):
+    """The one warning of a command about what its output is without; none is None."""
+    done = attempt(*arguments)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "without some of its attributes" in line]
+    assert len(lines) < 2, lines
+    return lines[0].split("attributes: ")[1] if lines else None
+
+
+def test_what_other_formats_are_without():
+    """One warning names what is true of an output and not in its file, of jobs and of convert."""
+    with h5py.File("in.h5", "w") as file:
+        file["x"] = volume()
+        file["x"].attrs.update({"DIMENSION_LABELS": ["c", "y", "x"], "element_size_um": [1.0, 0.5, 0.5],
+                                "units": "counts", "_FillValue": np.asarray(7, volume().dtype)})
+    pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "in.h5"\n[output]\nfile = "out.h5"\n'
+                                      'overwrite = true\n[run]\nbackend = "cpu"\n[median]\nsize = [1, 3]\n')
+    names, sizes, rest = "the names of axes, c, y, x", "the spacing of axes 0, 1, 2", "the attributes units, _FillValue"
+    for output, job, copy in (("out.npy", [names, sizes, rest], [names, sizes]), ("out.nii", [names, rest], [names]),
+                              ("out.ome.tif", ["the spacing of axis 0", rest], ["the spacing of axis 0"]), ("out.h5", None, None)):
+        found = said("j.toml", "--output", output)
+        assert found == (job and "; ".join(job)), output
+        found = said("convert", "in.h5:/x", output, "--overwrite")
+        assert found == (copy and "; ".join(copy)), output
+
+
+def test_scans_in_other_formats():
+    scan("scan.nxs")
+    pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "scan.nxs"\n[output]\nfile = "out.tif"\n'
+                                      '[run]\nbackend = "cpu"\n[median]\nsize = [1, 3]\n')
+    assert "the roles and angles of frames" in said("j.toml")

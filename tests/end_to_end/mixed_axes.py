@@ -1,6 +1,7 @@
 """A job that computes across channels or times says so: it takes the last axes for depth, rows and columns."""
 import pathlib
 
+import h5py
 import numpy as np
 import pytest
 import tifffile
@@ -76,3 +77,23 @@ def test_values_between_passes(name, save, said):
         told = done.stdout + done.stderr
         assert f"{SAID.format('c')} {said}" in told, told
         assert "warning" not in told or "pass-1" not in told[told.index("warning"):].splitlines()[0], told
+
+
+@pytest.mark.parametrize("mode, shape, axes", [("PLANE", (3, 11, 13), "cyx"), ("LINE", (11, 3, 13), "ycx"),
+                                               ("PLANE", (4, 11, 13), None)])
+def test_planes_of_colour(mode, shape, axes):
+    """Colours along another axis than the last, by HDF5's convention for images, are channels."""
+    array = np.arange(np.prod(shape)).reshape(shape).astype("uint8")
+    with h5py.File("a.h5", "w") as file:
+        file["x"] = array
+        file["x"].attrs.update({"CLASS": np.bytes_("IMAGE"), "IMAGE_SUBCLASS": np.bytes_("IMAGE_TRUECOLOR"),
+                                "INTERLACE_MODE": np.bytes_("INTERLACE_" + mode)})
+    keys = "size = [3, 1, 1]" if mode == "PLANE" else "size = [3, 1]"
+    pathlib.Path("job.toml").write_text('kind = "median"\n[input]\nfile = "a.h5"\n[output]\nfile = "out.h5"\n'
+                                        f'[run]\nbackend = "cpu"\n[median]\n{keys}\n')
+    done = call("plan", "job.toml")
+    assert (SAID.format("c") in done.stderr) == (axes is not None), done.stderr
+    if axes:
+        call("job.toml", "--set", 'input.select={ c = "green" }', "--set", "median.size=[1, 1]")
+        with h5py.File("out.h5") as file:
+            assert (file["x"][()] == np.take(array, 1, axes.index("c"))).all()

@@ -109,7 +109,8 @@ def test_a_dangling_link_under_the_outputs_name():
 
 @pytest.mark.quick
 @pytest.mark.parametrize("name", ["A.TIF", "a.Tiff", "A.NPY", "A.PNG", "A.NII.GZ", "A.NII", "a.btf", "a.LSM",
-                                  "a.svs", "a.ndpi", "a.stk", "without_ending", "tiff.dat", "npy.xyz", "png.1"])
+                                  "a.svs", "a.ndpi", "a.stk", "without_ending", "tiff.dat", "npy.xyz", "png.1",
+                                  "brain.nii.1", "brain.nii.gz.bin"])
 def test_endings_of_inputs(name):
     plain = name.lower()
     if "npy" in plain:
@@ -127,7 +128,7 @@ def test_endings_of_inputs(name):
         header[108:112] = np.array([352], "<f4").tobytes()
         header[344:348] = b"n+1\0"
         content = bytes(header) + image().tobytes()
-        pathlib.Path(name).write_bytes(gzip.compress(content) if plain.endswith(".gz") else content)
+        pathlib.Path(name).write_bytes(gzip.compress(content) if ".gz" in plain else content)
     else:
         tifffile.imwrite("t.tif", image())
         os.rename("t.tif", name)
@@ -140,6 +141,15 @@ def test_endings_of_inputs(name):
     write_job(name, "p.npy")
     call("j.toml", "--quiet")
     assert np.load("p.npy").size == 20
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["a.dat", "a.bin", "a.raw", "a.img"])
+def test_hdf5_by_its_first_bytes(name):
+    with h5py.File(name, "w", userblock_size=512) as file:
+        file["x"] = image()
+    call("convert", name, "o.npy")
+    assert (np.load("o.npy") == image()).all()
 
 
 REFUSED = ["r.n5", "r.mrcs", "r.rec", "r.jpg", "r.btf", "r.raw", "r", "r.h5.gz", "r_*.npy", "r_%04d.nii",

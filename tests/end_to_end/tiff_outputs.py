@@ -239,24 +239,27 @@ def test_ome_axes():
 
 @pytest.mark.quick
 def test_names_of_axes():
-    """Names of axes and channels are kept, in the orders of both formats."""
+    """Names of axes, names and colours of channels are kept, in the orders of both formats."""
     array = noise((2, 3, 4, 9, 11))
     names = ["DAPI", "CFP", "GFP"]
+    colours = {"0000FF": 65535, "00FFFF": 16777215, "FF8001": -8388097}  # red, green, blue, alpha
     for letters, shape in (("TCZYX", (2, 3, 4)), ("TZCYX", (2, 4, 3)), ("CTZYX", (3, 2, 4))):
         planes = array.reshape(*shape, 9, 11)
         tifffile.imwrite("in.ome.tif", planes, photometric="minisblack", metadata={
-            "axes": letters, "Channel": {"Name": names}, "PhysicalSizeZ": 2.5, "PhysicalSizeX": 0.5,
+            "axes": letters, "Channel": {"Name": names, "Color": list(colours.values())}, "PhysicalSizeZ": 2.5, "PhysicalSizeX": 0.5,
             "PhysicalSizeY": 0.5})
         for out, compression in (("out.ome.tif", "none"), ("packed.ome.tif", "deflate")):
             write_job("median", out, "size = [1, 1, 1]", "in.ome.tif")
             assert "without" not in call("job.toml", "--set", f'output.compression="{compression}"').stderr
             pixels, inside, axes, read = ome(out)
             assert [each.get("Name") for each in inside if each.tag == OME + "Channel"] == names
+            assert [int(each.get("Color")) for each in inside if each.tag == OME + "Channel"] == list(colours.values())
             assert axes == letters and float(pixels["PhysicalSizeZ"]) == 2.5
             same(read, planes)
             call("verify", out)
             found = json.loads(good("inspect", out, "--json"))["datasets"][0]
             assert found["shape"] == list(planes.shape)
+            assert [axis["colours"] for axis in found["axes"] if axis["name"] == "c"] == [list(colours)]
         write_job("median", "out.tif", "size = [1, 1, 1]", "in.ome.tif")
         assert "the names of channels" in call("job.toml").stderr
         found, axes, read, _ = imagej("out.tif")

@@ -282,6 +282,19 @@ def test_ome_in_several_files():
     assert np.array_equal(read("s_*.tif"), planes(2))
 
 
+def test_ome_of_several_images():
+    """The first image with planes in the file is read, with its own axes, and a warning says so."""
+    first, second = planes(6).reshape(2, 3, 4, 6), planes(4, "u1", (5, 7))
+    for images in [(first, second), (first, second[:1]), (first, first + 1000)]:
+        with tifffile.TiffWriter("two.ome.tif", ome=True) as file:
+            for array, axes in zip(images, ["CZYX", "CZYX" if images[1].ndim == 4 else "TYX"], strict=True):
+                file.write(array, metadata={"axes": axes}, photometric="minisblack")
+        done = attempt("convert", "two.ome.tif", "out.npy", "--overwrite")
+        assert done.returncode == 0 and "2 images" in done.stderr, done
+        assert np.array_equal(np.load("out.npy"), tifffile.imread("two.ome.tif", series=0))
+        assert "axes: c, z, y, x" in attempt("inspect", "two.ome.tif").stdout
+
+
 @pytest.mark.parametrize("xml", ["<OME", "<OME><Pixels SizeZ='9", "<OME><Pixels SizeZ='0' SizeC='1'/>",
                                  '<OME><Pixels DimensionOrder="XYZZT" SizeZ="2" SizeC="1" SizeT="1"/>',
                                  '<OME><Pixels DimensionOrder="XYZCT" SizeZ="99999999999999" SizeC="1" '

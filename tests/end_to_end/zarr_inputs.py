@@ -235,6 +235,30 @@ def test_channels_behind_the_axes_of_space():
 
 
 @pytest.mark.quick
+def test_names_in_arrays():
+    """An array alone says the names of its axes: dimension_names of version 3, xarray's attribute in version 2."""
+    array = elements("uint16")
+    names = ["lat", "y", "x"][-array.ndim:]
+    np.save("a.npy", array)
+    good("convert", "a.npy", "three.zarr")
+    path = pathlib.Path("three.zarr/zarr.json")
+    node = json.loads(path.read_text())
+    for said, axes in ((names, names), ([None, *names[1:]], ["", *names[1:]]), ([None] * array.ndim, None),
+                       (names[1:], None), ("lat", None)):
+        path.write_text(json.dumps({**node, "dimension_names": said}))
+        found = json.loads(good("inspect", "three.zarr", "--json"))["datasets"][0].get("axes")
+        assert (found and [axis["name"] for axis in found]) == axes, said
+    path.write_text(json.dumps({**node, "dimension_names": names}))
+    zarr.open("two.zarr", "w", shape=array.shape, dtype=array.dtype)[...] = array
+    zarr.open("two.zarr", "a").attrs["_ARRAY_DIMENSIONS"] = names
+    for name in ("two.zarr", "three.zarr"):
+        pathlib.Path("j.toml").write_text(f'kind = "transpose"\n[input]\nfile = "{name}"\nselect = {{ {names[0]} = "1:", x = "::2" }}\n'
+                                          f'[output]\nfile = "o.npy"\noverwrite = true\n[transpose]\npermutation = {[*range(array.ndim)]}\n')
+        call("j.toml", "--quiet")
+        assert np.array_equal(np.load("o.npy"), array[1:, ..., ::2])
+
+
+@pytest.mark.quick
 def test_verbs():
     """Verbs name the array that they took; render and compare read it."""
     wanted = stored("a.zarr")

@@ -1,15 +1,16 @@
-"""The windows of channels in OME-Zarr outputs: the extremes of the elements that numpy finds; labels and colours."""
+"""The windows of channels in OME-Zarr outputs: the extremes of the elements that numpy finds; labels and colours; the order of axes."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 
 import h5py
 import numpy as np
 import pytest
 
-from harness import call, good, programs
-from tiff_outputs import TAPS, write_input, write_job
+from harness import attempt, call, good, programs
+from tiff_outputs import TAPS, noise, write_input, write_job
 from zarr_outputs import content, set_output
 
 
@@ -128,15 +129,9 @@ def test_labels_and_colours():
         good("convert", "out.ome.zarr", between)
         good("convert", between, "c.ome.zarr", "--overwrite")
         assert channels_of("c.ome.zarr") == channels_of("out.ome.zarr")
-    image = node["attributes"]["ome"]["multiscales"][0]
-    image["axes"][0], image["axes"][1] = image["axes"][1], image["axes"][0]  # z, c, y, x: not in OME-Zarr's order
-    path.write_text(json.dumps(node))
-    good("convert", "in.ome.zarr", "d.ome.zarr")
-    assert not any("label" in one for one in channels_of("d.ome.zarr"))
-    image["axes"][0], image["axes"][1] = image["axes"][1], image["axes"][0]
     node["attributes"]["ome"]["omero"]["channels"][1]["color"] = "green"
     path.write_text(json.dumps(node))
-    good("convert", "in.ome.zarr", "d.ome.zarr", "--overwrite")
+    good("convert", "in.ome.zarr", "d.ome.zarr")
     assert [one["color"] for one in channels_of("d.ome.zarr")] == ["00FF00", "FF0000", "0000FF"]
 
 
@@ -197,3 +192,29 @@ def test_killed_and_repaired():
     path = pathlib.Path("out.ome.zarr/zarr.json")
     path.write_text(path.read_text().replace('"start": ', '"start": 1', 1))
     assert "not as it was made" in call("verify", "out.ome.zarr", code=3).stderr
+
+
+@pytest.mark.quick
+def test_orders_of_axes():
+    """Axes that would get the name of another one are refused, before anything is written; others are renamed."""
+    for names, order in (("ctyx", None), ("zcyx", None), ("yxc", [2, 0, 1]), ("zty", [1, 0, 2]), ("xcy", [1, 0, 2])):
+        array = noise((3, 2, 12, 14)[-len(names):])
+        write_input(array, DIMENSION_LABELS=list(names))
+        write_job("median", "out.ome.zarr", "size = [1, 1]")
+        for words in (["job.toml"], ["plan", "job.toml"], ["convert", "in.h5:/x", "out.ome.zarr"]):
+            error = attempt(*words)
+            way = f"permutation = {order}" if order else "input.select"
+            assert error.returncode == 2 and way in error.stderr and ".ome.tif" in error.stderr, error
+            assert not os.path.exists("out.ome.zarr")
+        if order:
+            write_job("transpose", "out.ome.zarr", f"permutation = {order}")
+            call("job.toml", "--set", "output.overwrite=true")
+            node = json.loads(pathlib.Path("out.ome.zarr/zarr.json").read_text())
+            axes = node["attributes"]["ome"]["multiscales"][0]["axes"]
+            assert [axis["name"] for axis in axes] == [names[i] for i in order]
+            shutil.rmtree("out.ome.zarr")
+            os.remove("out.ome.zarr.identity")
+    array = noise((3, 2, 12, 14))
+    write_input(array, DIMENSION_LABELS=["q", "angle", "v", "u"])
+    write_job("median", "out.ome.zarr", "size = [1, 1]")
+    assert "names of axes" in call("job.toml").stderr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 
 #include "base/sizes.hpp"
 
