@@ -256,7 +256,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
             TiffPages page = page_of(tiff, where);
             check_readable_shape(page.array(), where, what_pages);
             if (pages.offsets.empty()) {
-                if (first.description.empty()) { // a reduced page may be before it
+                if (!first.ome) { // a reduced page may be before it
                     first.description = description_of(tiff);
                 }
                 pages = begin_pages(tiff, std::move(page), first);
