@@ -3,7 +3,7 @@
 
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
-#include "runner/prepare/prepare.hpp"
+#include "runner/prepare/plan_request.hpp"
 #include "slurm/site_file.hpp"
 
 #include <cstdint>
