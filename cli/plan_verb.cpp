@@ -196,6 +196,7 @@ ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan) {
         return {"in place, by several threads", bytes, bytes, bytes};
     }
     std::vector<std::vector<RowRuns>> reads;
+    reads.reserve(static_cast<std::size_t>(plan.rank_count()));
     for (int rank = 0; rank < plan.rank_count(); ++rank) {
         reads.push_back(rows_read(*prepared.job, plan, rank, prepared.input.array));
     }

@@ -69,6 +69,7 @@ std::vector<std::int64_t> order_of(const std::vector<std::string>& names) {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::int64_t a, std::int64_t b) { return rank(a) < rank(b); });
     std::vector<std::string> sorted;
+    sorted.reserve(order.size());
     for (const std::int64_t axis : order) {
         sorted.push_back(name_of_axis(axis));
     }

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/axis_work.hpp"
 #include "jobs/input_errors.hpp"
@@ -111,6 +112,20 @@ class ReduceParameters : public ListedParameters<ReduceKeys> {
     }
 };
 
+/// Rows of a chunk whose places keep all cores or blocks of a GPU busy, where a group has few: each
+/// place is one thread's or one block's. 0 where a group has enough, or rows come in another order.
+std::int64_t wanted_rows(const Reduction& reduce, const ReduceShape& shape,
+                         std::int64_t row_bytes) {
+    constexpr std::int64_t wanted_places = 128;
+    constexpr std::int64_t most_bytes = 128 * MiB;
+    if (shape.order || reduce.places() >= wanted_places) {
+        return 0;
+    }
+    const std::int64_t groups = ceil_divide(wanted_places, reduce.places());
+    const std::int64_t rows = std::min(groups * shape.group_rows, most_bytes / row_bytes);
+    return round_up(std::max<std::int64_t>(rows, 1), shape.group_rows);
+}
+
 } // namespace
 
 ReduceJob::ReduceJob(Reduction reduce, const ReduceShape& shape, Input input)
@@ -122,6 +137,9 @@ ReduceJob::ReduceJob(Reduction reduce, const ReduceShape& shape, Input input)
     shape_.in_row_bytes = row_bytes(input_.array);
     shape_.out_row_bytes = row_bytes(shape_.output);
     shape_.made = shape.made;
+    shape_.wanted_rows = wanted_rows(reduce_, shape, shape_.in_row_bytes);
+    shape_.enough_rows = std::min(shape_.wanted_rows, group_rows_);
+    shape_.rows_between = group_rows_;
 }
 
 bool ReduceJob::keeps_samples() const {

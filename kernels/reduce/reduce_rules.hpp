@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/elements/ordered_key.hpp"
 #include "kernels/reduce/reduce.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ constexpr double nearest_double(WideInteger sum) {
 template <class T> constexpr SumElement<T> sum_element(ExactSum<T> sum) {
     using Element = SumElement<T>;
     if constexpr (std::is_floating_point_v<T>) {
-        return sum == sum ? sum : std::numeric_limits<double>::quiet_NaN();
+        return is_nan(sum) ? std::numeric_limits<double>::quiet_NaN() : sum;
     } else if constexpr (sizeof(T) == 8) {
         constexpr WideInteger least = std::numeric_limits<Element>::min();
         constexpr WideInteger most = std::numeric_limits<Element>::max();

@@ -14,6 +14,7 @@ from reduce_rules import reduced
 from stripes_runs import read, run, write, write_job
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PLAN = ("plan", "job.toml", "--device-memory", "8GiB")
 
 
 def volume(*shape, dtype="uint16"):
@@ -93,7 +94,7 @@ def test_stored_chunks_are_read_across():
             run(*settings, ranks=ranks)
             assert read("out.h5").tobytes() == right.tobytes(), (over, ranks)
     write_reduce("mean", '["z"]')
-    plan = call("plan", "job.toml", "--set", "run.chunk_rows=37", "--host-memory", "64MiB").stdout
+    plan = call(*PLAN, "--set", "run.chunk_rows=37", "--host-memory", "64MiB").stdout
     assert re.search(r"unpacked, (1[0-9]|[2-9])\.\d+ times", plan), plan
 
 
@@ -104,7 +105,7 @@ def test_what_does_not_fit_is_refused():
     enough, = re.findall(r'Set run.host_memory = ("[^"]+") or more', words)
     run(f"run.host_memory={enough}")
     assert (read("out.h5") == 1).all()
-    found = json.loads(call("plan", "job.toml", "--json").stdout)["memory_per_rank"]["host_bytes"]
+    found = json.loads(call(*PLAN, "--json").stdout)["memory_per_rank"]["host_bytes"]
     assert found > 2 * 900 * 700 * 4  # a frame, and its scratch memory
 
 
@@ -123,7 +124,7 @@ def test_the_description_loses_the_reduced_axes():
     write_reduce("max", '["t"]', 'axes = "tyx"')
     run()
     assert (read("out.h5") == values.max(0)).all()
-    plan = call("plan", "job.toml").stdout
+    plan = call(*PLAN).stdout
     assert "t: reduced" in plan, plan
 
 
