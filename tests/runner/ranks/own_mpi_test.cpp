@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/ranks/own_mpi.hpp"
 
+#include "tests/io/scratch_folder.hpp"
+
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <string>
+#include <optional>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace runner {
 namespace {
@@ -15,18 +17,19 @@ namespace fs = std::filesystem;
 
 class OwnMpi : public testing::Test {
   protected:
-    OwnMpi() : root_(fs::path(testing::TempDir()) / ("own-mpi-" + std::to_string(::getpid()))) {
-        fs::create_directories(root_ / "bin");
-        fs::create_directories(root_ / "openmpi" / "bin");
-        std::ofstream(root_ / "openmpi" / "bin" / "mpirun") << "#!/bin/sh\n";
+    OwnMpi() {
+        fs::create_directories(root() / "bin");
+        fs::create_directories(folder() / "bin");
+        std::ofstream(folder() / "bin" / "mpirun") << "#!/bin/sh\n";
     }
-    ~OwnMpi() override { fs::remove_all(root_); }
 
-    fs::path program() const { return root_ / "bin" / "runner"; }
-    fs::path folder() const { return root_ / "openmpi"; }
+    fs::path program() const { return root() / "bin" / "runner"; }
+    fs::path folder() const { return root() / "openmpi"; }
 
   private:
-    fs::path root_;
+    fs::path root() const { return scratch_ / "root"; }
+
+    ScratchFolder scratch_;
 };
 
 TEST_F(OwnMpi, IsBesideTheProgramsFolderIfItsMpirunCanBeStarted) {
