@@ -5,7 +5,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
-#include "io/cost/reading_cost.hpp"
+#include "cli/plan_reading.hpp"
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
@@ -158,7 +158,9 @@ std::string ends_text(const PreparedJob& prepared, const PlannedEnds& ends) {
         (prepared.part ? printable(", the part " + part_text(*prepared.part)) : "") +
         (prepared.input.axes.known() ? ", axes " + printable(prepared.input.axes.text()) : "") +
         (prepared.roles.known() ? ", of a scan of " + prepared.roles.counts_text() : "") + "\n";
-    text += from.invalid.empty() ? "" : "  invalid elements: " + printable(from.invalid) + "\n";
+    if (!from.invalid.empty()) {
+        text += "  invalid elements: " + printable(from.invalid) + "\n";
+    }
     for (const PlannedEnd& end : to) {
         text += "writes " + end_text(end) + slices_text(prepared) + levels_text(end) +
                 (prepared.kept ? prepared.kept->plan_text() : "") + "\n";
@@ -188,70 +190,6 @@ std::string parts_text(const PreparedJob& prepared, int ranks, int cores) {
                              "output.parts = \"auto\" would write {} at once\n",
                              automatic)
                : "";
-}
-
-ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan) {
-    if (prepared.input_is_missing || prepared.place.origin) { // as runner will make it
-        const std::int64_t bytes = plan.bytes_to_read();
-        return {"in place, by several threads", bytes, bytes, bytes};
-    }
-    std::vector<std::vector<RowRuns>> reads;
-    reads.reserve(static_cast<std::size_t>(plan.rank_count()));
-    for (int rank = 0; rank < plan.rank_count(); ++rank) {
-        reads.push_back(rows_read(*prepared.job, plan, rank, prepared.input.array));
-    }
-    return reading_cost(prepared.layout, prepared.part, reads);
-}
-
-/// The chunk rows that are whole stored chunks, where those of the plan are not and memory allows.
-std::optional<std::int64_t> better_chunk_rows(const PreparedJob& prepared, const JobPlan& plan) {
-    const std::optional<std::int64_t> whole = rows_of_whole_chunks(prepared.layout);
-    const ArrayInfo& input = prepared.input.array;
-    if (!whole || prepared.part || plan.piece_name() != "chunks" || plan.cells() > 0 ||
-        prepared.job->row_order() || plan.chunk_rows() % *whole == 0 ||
-        plan.chunk_rows() >= row_count(input)) {
-        return std::nullopt;
-    }
-    constexpr std::int64_t buffers = 16; // of input, output and what is between, about
-    const std::int64_t limit =
-        plan.host_memory / buffers / std::max<std::int64_t>(row_bytes(input), 1);
-    const std::int64_t more = (plan.chunk_rows() / *whole + 1) * *whole;
-    return more <= limit ? std::optional(more) : std::nullopt;
-}
-
-/// What would make reading cheaper.
-std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& plan,
-                                   const ReadingCost& cost) {
-    constexpr double worth_a_copy = 1.5;
-    const JobFile::Input& input = prepared.file.input;
-    if (prepared.input_is_missing || prepared.place.origin) {
-        return {};
-    }
-    const std::string copy = convert_command({input.file, input.dataset}, "plain");
-    std::vector<std::string> advice;
-    if (prepared.layout.way == DatasetLayout::Way::library) {
-        advice.push_back("a copy is read in place by all cores: " + copy);
-    } else if (cost.amplification() >= worth_a_copy &&
-               prepared.layout.way != DatasetLayout::Way::positions) {
-        advice.push_back("stored chunks lie across what is read at once; a copy does not: " + copy);
-    }
-    if (const std::optional<std::int64_t> rows = better_chunk_rows(prepared, plan)) {
-        advice.push_back(fmt::format("run.chunk_rows = {} would be whole stored chunks, which are "
-                                     "unpacked without another copy",
-                                     *rows));
-    }
-    return advice;
-}
-
-std::string reading_text(const ReadingCost& cost, const std::vector<std::string>& advice) {
-    std::string text =
-        fmt::format("  reading: {}; {}{} stored, {} unpacked, {:.2f} times what the job takes\n",
-                    printable(cost.way), cost.exact ? "" : "about ", size_text(cost.stored),
-                    size_text(cost.unpacked), cost.amplification());
-    for (const std::string& line : advice) {
-        text += "    " + printable(line) + "\n";
-    }
-    return text;
 }
 
 /// By the rates that `runner devices --measure` has kept: of its GPUs, the one with the slowest

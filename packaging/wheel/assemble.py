@@ -5,8 +5,8 @@
 
 BUILD is a build with RUNNER_ONE_LIBRARY, each FILE the extension module of one Python. FOLDER of
 --metadata has the .dist-info that scikit-build-core makes of pyproject.toml. The wheel is written
-into the folder of --to, and beside it `stubs/`: libraries without content, to take in place of some
-that Debian's libraries ask for.
+into the folder of --to, and beside it `stubs/`: libraries whose functions only fail. They replace
+some that Debian's libraries load and `runner` never calls.
 """
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def take_open_mpi(folder: pathlib.Path) -> None:
         copy(text, folder / "share/pmix" / text.name)
     settings = folder / "etc/openmpi-mca-params.conf"
     settings.parent.mkdir(parents=True)
-    settings.write_text("# Of the networks, TCP alone is here.\nbtl_base_warn_component_unused = 0\n")
+    settings.write_text("# TCP is the only network here.\nbtl_base_warn_component_unused = 0\n")
     for plugin in (LIBRARIES / "pmix2/lib/pmix").glob("*.so"):
         copy(plugin, folder / "lib/pmix" / plugin.name)
     (folder / "lib/hwloc").mkdir()

@@ -21,7 +21,7 @@ constexpr double default_share = 0.8;
 /// Written in some 10 ms; below, making the files takes as long.
 constexpr std::int64_t least_part_bytes = 64 * MiB;
 
-/// What the job file allows of what is there; a size above what is there is the user's word.
+/// What the job file allows of the memory available; a size above that is the user's word.
 std::int64_t limit(const std::optional<MemorySize>& wanted, std::int64_t available) {
     return wanted.value_or(MemorySize{0, default_share}).of(available);
 }

@@ -32,7 +32,7 @@ struct InputOrigin {
     std::optional<DatasetPart> part = {};
     std::optional<double> invalid = {}; ///< of what is read, as JobInput's
     InvalidRule invalid_rule = {};      ///< of the job, as JobInput's
-    /// Of the job's input, for other frames of it; null: there is none.
+    /// The mask of the job's input, for other frames of it; null: there is none.
     std::shared_ptr<const InputMask> mask = {};
     double masked = 0;                 ///< the number that its masked elements are
     ScanSetup setup = {};              ///< of what is read, as JobInput's

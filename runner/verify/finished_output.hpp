@@ -24,9 +24,9 @@ struct FinishedOutput {
     std::vector<OutputField> fields;    ///< where it is several: these, and `stored` is them joined
     std::vector<DatasetLayout> layouts; ///< of the HDF5 dataset, or of each field
     std::vector<RowHash> runs;          ///< of all its rows
-    /// Of one that keeps the flats and darks of its scan: which frames of the dataset these are,
-    /// and the checksums of their rows, by their numbers there. `stored` and `runs` are of the
-    /// others.
+    /// Where an output keeps the flats and darks of its scan: which frames of the dataset these
+    /// are, and the checksums of their rows, by their numbers there. `stored` and `runs` are of
+    /// the others.
     FrameSplit frames;
     std::vector<RowHash> kept;
     bool runs_are_damaged = false; ///< the list of checksums does not match its own

@@ -131,7 +131,7 @@ def test_the_same_bytes_in_every_layout(last):
 
 @pytest.mark.quick
 def test_the_output_is_an_input():
-    """Of all its frames the next job takes the projections, and flats and darks are found by correct."""
+    """The next job takes the projections of all its frames, and correct finds the flats and darks."""
     scan("scan.nx")
     write_job(*MEDIAN, last="parts = 2")
     call("job.toml", "--quiet")

@@ -7,7 +7,7 @@ LANES, PIECE = 128, 65536
 
 
 def sums(values):
-    """Of float64 along the first axis, in the order that the page gives."""
+    """Sums of float64 along the first axis, in the order that the page gives."""
     total = np.zeros(values.shape[1:])
     for first in range(0, len(values), PIECE):
         piece = values[first:first + PIECE]
@@ -34,7 +34,7 @@ def by_order(values, percentiles):
 
 
 def of_places(values, operation, dtype, percentiles, bins, ends):
-    """Of elements × places; results of several elements are × places too."""
+    """Results of elements × places; those of several elements are × places too."""
     kind = values.dtype.kind
     wide = values.astype(np.float64)
     if operation == "histogram":

@@ -176,7 +176,7 @@ def test_colour_is_kept():
 
 
 def test_wrong_rows_are_repaired():
-    """Of lines that are read in another order than they are stored."""
+    """Results of lines that are read in another order than they are stored."""
     values = volume(20, 300, 40)
     write("in.h5", x=values)
     write_reduce("median", '["z"]')

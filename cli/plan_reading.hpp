@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "io/cost/reading_cost.hpp"
+#include "runner/plan/job_plan.hpp"
+#include "runner/prepare/prepare.hpp"
+
+#include <string>
+#include <vector>
+
+namespace runner {
+
+/// What a run by this plan takes from the input's files, and unpacks.
+ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan);
+
+/// What would make reading cheaper: a line for each.
+std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& plan,
+                                   const ReadingCost& cost);
+
+/// The lines of `runner plan` about reading.
+std::string reading_text(const ReadingCost& cost, const std::vector<std::string>& advice);
+
+} // namespace runner
