@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/input_errors.hpp"
-#include "runner/engines/engine.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/cost/reading_cost.hpp"
-#include "runner/plan/job_plan.hpp"
+#include "runner/engines/engine.hpp"
 #include "runner/prepare/prepare.hpp"
 
 #include <string>

@@ -9,7 +9,6 @@
 #include "io/rows/output_parts.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
-#include "jobs/input_errors.hpp"
 #include "runner/engines/engine.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/output/complete_output.hpp"
