@@ -7,6 +7,7 @@
 #include "kernels/convolve/convolve_tile.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -50,20 +51,18 @@ ConvolveTile tile_at(const ConvolveCall& call, const Cut& cut, std::int64_t inde
     return tile;
 }
 
-void make_tiles(CpuQueue& queue, const ConvolveCall& call) {
+void make_tiles(CpuQueue& queue, ConvolveCall call) {
+    call.count = [&queue](double operations) { queue.count(operations); };
     const Cut cut = cut_output(call, queue.threads());
-    tbb::enumerable_thread_specific<ConvolveSpace> spaces([&call] { return ConvolveSpace(call); });
+    tbb::enumerable_thread_specific<ConvolveSpace> spaces(
+        [&] { return ConvolveSpace(call, queue); });
     queue.run([&] {
         using Range = tbb::blocked_range<std::int64_t>;
         const Range all(0, call.block.frames * cut.bands * cut.strips);
         tbb::parallel_for(all, [&](const Range& tiles) {
             ConvolveSpace& space = spaces.local();
             for (std::int64_t i = tiles.begin(); i < tiles.end(); ++i) {
-                const ConvolveTile tile = tile_at(call, cut, i);
-                convolve_tile(call, tile, space);
-                if (call.operations > 0) {
-                    queue.count(call.operations * static_cast<double>(tile.rows * tile.columns));
-                }
+                convolve_tile(call, tile_at(call, cut, i), space);
             }
         });
     });
@@ -78,7 +77,7 @@ ElementType Convolution::compute_type() const {
 
 double convolve_operations(const Convolution& convolution, const RowBlock& block) {
     if (!convolution.has_depth()) {
-        return 0;
+        return convolution.is_wide() ? image_operations(convolution, block) : 0;
     }
     const ConvolveOperations operations =
         depth_operations(convolution, layer_block(convolution, block));
@@ -90,11 +89,25 @@ std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolut
     if (backend == Backend::cuda) {
         return convolve_cuda_scratch_bytes(convolution, block);
     }
-    // For images, the threads' own few hundred KiB are enough.
     const RowBlock layers = layer_block(convolution, block);
     return convolution.has_depth() ? layers.frames * layers.in_rows * depth_pitch(convolution) *
                                          size_of(convolution.compute_type())
                                    : 0;
+}
+
+std::int64_t convolve_thread_bytes(const Convolution& convolution, const RowBlock& block) {
+    if (!convolution.is_wide()) {
+        return 0;
+    }
+    const bool has_depth = convolution.has_depth();
+    const RowBlock images =
+        has_depth ? image_block(convolution, layer_block(convolution, block)) : block;
+    const Convolution& passes = has_depth ? image_passes(convolution) : convolution;
+    const auto bytes = [&](const RowBlock& of) {
+        return ConvolveSpace::bytes_of(make_convolve_call(passes, of, nullptr, nullptr));
+    };
+    // A tile of a single row is so wide that the rows beside the ring take as much as the ring.
+    return std::max(bytes(images), bytes({1, images.in_first, 1, images.out_first, 1}));
 }
 
 void convolve(CpuQueue& queue, const Convolution& convolution, const RowBlock& block,
@@ -103,7 +116,10 @@ void convolve(CpuQueue& queue, const Convolution& convolution, const RowBlock& b
         return;
     }
     if (!convolution.has_depth()) {
-        make_tiles(queue, make_convolve_call(convolution, block, in, out));
+        ConvolveCall call = make_convolve_call(convolution, block, in, out);
+        call.operations = convolve_operations(convolution, block) /
+                          static_cast<double>(block.frames * block.out_rows * call.columns);
+        make_tiles(queue, std::move(call));
         return;
     }
     const RowBlock layers = layer_block(convolution, block);
@@ -112,7 +128,7 @@ void convolve(CpuQueue& queue, const Convolution& convolution, const RowBlock& b
     call.out_frame = depth_pitch(convolution);
     call.operations = depth_operations(convolution, layers).images /
                       static_cast<double>(images.frames * images.out_rows * call.columns);
-    make_tiles(queue, call);
+    make_tiles(queue, std::move(call));
     convolve_depth(queue, convolution, layers, scratch, out);
 }
 

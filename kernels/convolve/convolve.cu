@@ -138,7 +138,7 @@ PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
 
 template <class T>
 void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
-                 const std::byte* in, std::byte* out) {
+                 const std::byte* in, std::byte* out, std::byte* along) {
     ConvolveView<T> view{};
     view.in = in;
     view.out = out;
@@ -155,6 +155,11 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
 
     const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
     const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);
+    if (convolution.is_wide()) {
+        convolve_wide(queue, view, block.frames, row_taps, column_taps,
+                      reinterpret_cast<T*>(along));
+        return;
+    }
     if (const PushLaunch<T> push = push_for<T>(queue, convolution, view, row_taps, column_taps)) {
         push(queue, view, block.frames, row_taps, column_taps);
         return;
@@ -164,11 +169,11 @@ void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBloc
 }
 
 void convolve_grey(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
-                   const std::byte* in, std::byte* out) {
+                   const std::byte* in, std::byte* out, std::byte* along) {
     if (convolution.compute_type() == ElementType::float64) {
-        convolve_in<double>(queue, convolution, block, in, out);
+        convolve_in<double>(queue, convolution, block, in, out, along);
     } else {
-        convolve_in<float>(queue, convolution, block, in, out);
+        convolve_in<float>(queue, convolution, block, in, out, along);
     }
 }
 
@@ -204,7 +209,7 @@ void convolve_any(CudaQueue& queue, const Convolution& convolution, const RowBlo
         direct.out_type = compute_type;
         to = scratch + parts.loaded;
     }
-    convolve_grey(queue, direct, block, from, to);
+    convolve_grey(queue, direct, block, from, to, scratch + parts.loaded + parts.summed);
     if (parts.summed > 0) {
         const std::int64_t count = block.frames * block.out_rows * convolution.columns;
         (wide ? store<double> : store<float>)(queue, convolution.out_type, to, count, out);
@@ -243,6 +248,30 @@ void convolve_images(CudaQueue& queue, const Convolution& convolution, const Row
     }
 }
 
+/// A depth pass of any radius: layers are the rows of a column pass, and the samples of a layer its
+/// columns. `scratch` has room for the output in the compute type, where the output's is another.
+template <class T>
+void wide_depth(CudaQueue& queue, const Convolution& convolution, const RowBlock& layers,
+                const std::byte* sums, std::byte* out, std::byte* scratch) {
+    const bool converts = has_depth_sums(convolution);
+    ConvolveView<T> view{};
+    view.in = sums;
+    view.out = converts ? scratch : out;
+    view.columns = convolution.frame_rows * convolution.columns;
+    view.frame_rows = convolution.layers;
+    view.in_first = layers.in_first;
+    view.in_rows = layers.in_rows;
+    view.out_first = layers.out_first;
+    view.out_rows = layers.out_rows;
+    view.boundary = convolution.boundary;
+    view.fill = static_cast<T>(convolution.fill);
+    convolve_wide_columns(queue, view, layers.frames, reversed_taps<T>(convolution.depth_taps));
+    if (converts) {
+        store<T>(queue, convolution.out_type, scratch,
+                 layers.frames * layers.out_rows * view.columns, out);
+    }
+}
+
 } // namespace
 
 void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
@@ -255,10 +284,19 @@ void convolve(CudaQueue& queue, const Convolution& convolution, const RowBlock& 
         return;
     }
     const RowBlock layers = layer_block(convolution, block);
+    std::byte* const rest = scratch + convolve_volume_bytes(convolution, layers);
     convolve_images(queue, image_passes(convolution), image_block(convolution, layers), in, scratch,
-                    scratch + convolve_volume_bytes(convolution, layers));
-    queue.count(depth_operations(convolution, layers).images);
-    convolve_depth(queue, convolution, layers, scratch, out);
+                    rest);
+    if (!convolution.is_wide()) { // whose kernels count
+        queue.count(depth_operations(convolution, layers).images);
+    }
+    if (convolution.depth_radius() <= Convolution::fused_radius) {
+        convolve_depth(queue, convolution, layers, scratch, out);
+    } else if (convolution.compute_type() == ElementType::float64) {
+        wide_depth<double>(queue, convolution, layers, scratch, out, rest);
+    } else {
+        wide_depth<float>(queue, convolution, layers, scratch, out, rest);
+    }
 }
 
 } // namespace runner

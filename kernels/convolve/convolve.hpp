@@ -6,6 +6,7 @@
 #include "kernels/queue/queue.hpp"
 #include "kernels/queue/row_block.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,7 +20,9 @@ namespace runner {
 /// result of each pass is rounded to it, and the output type is made from it at the end, as
 /// converted() says (kernels/elements/elements.hpp).
 struct Convolution {
-    static constexpr int max_radius = 128;
+    static constexpr int max_radius = 4096;
+    /// The largest radius of the CUDA kernels that make both passes at once.
+    static constexpr int fused_radius = 128;
 
     ElementType in_type = ElementType::float32;
     ElementType out_type = ElementType::float32;
@@ -37,6 +40,9 @@ struct Convolution {
     std::int64_t row_radius() const { return static_cast<std::int64_t>(row_taps.size() / 2); }
     std::int64_t column_radius() const { return static_cast<std::int64_t>(column_taps.size() / 2); }
     std::int64_t depth_radius() const { return static_cast<std::int64_t>(depth_taps.size() / 2); }
+    /// Whether the passes over images have so many taps that their work is counted, and that the
+    /// CUDA form makes one after the other.
+    bool is_wide() const { return std::max(row_radius(), column_radius()) > fused_radius; }
     /// Whether a frame is a volume: rows of a RowBlock then count through its images, and blocks
     /// are whole images.
     bool has_depth() const { return !depth_taps.empty(); }
@@ -44,13 +50,17 @@ struct Convolution {
     ElementType compute_type() const;
 };
 
-/// What `convolve` counts on its queue for a block: 0 without depth taps.
+/// What `convolve` counts on its queue for a block: 0 without depth taps, unless it is_wide().
 double convolve_operations(const Convolution& convolution, const RowBlock& block);
 
 /// Bytes of device memory that `convolve` needs beside input and output for this block or any whose
 /// frames together hold no more rows of the input. Pure: the same on a machine without a GPU.
 std::int64_t convolve_scratch_bytes(Backend backend, const Convolution& convolution,
                                     const RowBlock& block);
+
+/// Host memory that each thread of a CpuQueue takes for itself in `convolve` of this block or a
+/// smaller one, and releases at its end. 0 unless it is_wide(): then it is about half a MiB.
+std::int64_t convolve_thread_bytes(const Convolution& convolution, const RowBlock& block);
 
 /// out = the convolution's rows [out_first, out_first + out_rows) of each frame. `in` and `out` are
 /// in the queue's device memory, dense (columns elements a row), aligned to their element, and do

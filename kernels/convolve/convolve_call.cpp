@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace runner {
@@ -24,6 +25,35 @@ std::vector<double> weights_of(const ConvolveCall& call, const std::vector<doubl
         weight = rounded(call, weight);
     }
     return weights;
+}
+
+/// From one row to the next: one cache line more than the row, so that rows of a power of two do
+/// not share cache sets.
+std::int64_t pitch_bytes_of(const ConvolveCall& call) {
+    return round_up(call.tile_columns * size_of(call.compute_type), line_bytes) + line_bytes;
+}
+
+/// A row of the input with what the row pass needs on either side.
+std::int64_t line_bytes_of(const ConvolveCall& call) {
+    return pitch_bytes_of(call) +
+           round_up(2 * call.row_reach() * size_of(call.compute_type), line_bytes);
+}
+
+/// Memory aligned to a cache line. The lanes beyond a row's end are computed and dropped; they must
+/// not be left undefined. Much memory is the system's own pages, which go back at once: the
+/// allocator keeps in each thread what it has freed there.
+Buffer zeros(std::int64_t bytes, CpuQueue& queue) {
+    constexpr std::int64_t much = 1 * MiB;
+    if (bytes >= much) {
+        return allocate_device(queue, bytes); // new pages are zeros
+    }
+    constexpr std::align_val_t alignment{line_bytes};
+    auto* const data =
+        static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), alignment));
+    std::fill_n(data, bytes, std::byte{0});
+    return {data, bytes, 0, [](std::byte* freed, std::int64_t /*size*/, int /*device*/) {
+                ::operator delete (freed, std::align_val_t{line_bytes});
+            }};
 }
 
 } // namespace
@@ -63,26 +93,25 @@ ConvolveCall make_convolve_call(const Convolution& convolution, const RowBlock& 
     return call;
 }
 
-ConvolveSpace::ConvolveSpace(const ConvolveCall& call) {
+ConvolveSpace::ConvolveSpace(const ConvolveCall& call, CpuQueue& queue) {
     const std::int64_t size = size_of(call.compute_type);
-    // One cache line more than the row, so that rows of a power of two do not share cache sets.
-    const std::int64_t pitch_bytes = round_up(call.tile_columns * size, line_bytes) + line_bytes;
+    const std::int64_t pitch_bytes = pitch_bytes_of(call);
     pitch_ = pitch_bytes / size;
     fill_offset_ = call.ring_rows * pitch_bytes;
     line_offset_ = fill_offset_ + pitch_bytes;
-    const std::int64_t bytes =
-        line_offset_ + pitch_bytes + round_up(2 * call.row_reach() * size, line_bytes);
-    bytes_.reset(static_cast<std::byte*>(
-        ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{line_bytes})));
-    // The lanes beyond a row's end are computed and dropped; they must not be left undefined.
-    std::fill_n(bytes_.get(), bytes, std::byte{0});
+    const std::int64_t bytes = line_offset_ + line_bytes_of(call);
+    bytes_ = zeros(bytes, queue);
     held_.resize(static_cast<std::size_t>(call.ring_rows));
     rows_.resize(static_cast<std::size_t>(call.step_rows + 2 * call.column_radius()));
     beyond_.reserve(static_cast<std::size_t>(2 * call.row_reach()));
 }
 
-void ConvolveSpace::Free::operator()(std::byte* bytes) const noexcept {
-    ::operator delete (bytes, std::align_val_t{line_bytes});
+std::int64_t ConvolveSpace::bytes_of(const ConvolveCall& call) {
+    const std::int64_t rows = (call.ring_rows + 1) * pitch_bytes_of(call) + line_bytes_of(call);
+    const std::int64_t lists =
+        call.ring_rows + call.step_rows + 2 * call.column_radius() + 2 * call.row_reach();
+    const std::int64_t taps = std::ssize(call.row_weights) + std::ssize(call.column_weights);
+    return rows + lists * std::int64_t{sizeof(std::int64_t)} + taps * size_of(call.compute_type);
 }
 
 } // namespace runner

@@ -15,8 +15,9 @@ struct ConvolveScratch {
     std::int64_t summed =
         0;                 ///< the results in the compute type, where no kernel writes the output's
     std::int64_t made = 0; ///< the output's channels apart
+    std::int64_t along = 0; ///< what the row pass of a wide convolution makes
 
-    std::int64_t bytes() const { return split + loaded + summed + made; }
+    std::int64_t bytes() const { return split + loaded + summed + made + along; }
 };
 
 /// The scratch of a convolution without depth taps. Pure, compiled without CUDA too.
@@ -24,6 +25,9 @@ ConvolveScratch convolve_cuda_scratch(const Convolution& convolution, const RowB
 
 /// Bytes of the sums that the depth pass takes, which come before the other parts.
 std::int64_t convolve_volume_bytes(const Convolution& convolution, const RowBlock& layers);
+
+/// Whether the depth pass needs scratch memory for sums of the compute type.
+bool has_depth_sums(const Convolution& convolution);
 
 /// The CUDA part of convolve_scratch_bytes.
 std::int64_t convolve_cuda_scratch_bytes(const Convolution& convolution, const RowBlock& block);

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -70,8 +71,7 @@ template <class T, class Out> void depth_tile_as(const DepthCall& call, const De
     const Convolution& c = call.convolution;
     const RowBlock& block = call.layers;
     const std::int64_t radius = c.depth_radius();
-    constexpr std::size_t most_taps = 2 * Convolution::max_radius + 1;
-    std::array<T, most_taps> weights;
+    std::vector<T> weights(c.depth_taps.size());
     std::transform(c.depth_taps.rbegin(), c.depth_taps.rend(), weights.begin(),
                    [](double tap) { return static_cast<T>(tap); });
     alignas(HWY_MAX_BYTES) std::array<T, DepthTile::most_samples> fill;
@@ -80,7 +80,7 @@ template <class T, class Out> void depth_tile_as(const DepthCall& call, const De
     }
     const T* const frame =
         reinterpret_cast<const T*>(call.sums) + tile.frame * block.in_rows * call.pitch;
-    std::array<const T*, DepthTile::most_layers + most_taps - 1> layers;
+    std::vector<const T*> layers(static_cast<std::size_t>(tile.layers + 2 * radius));
     const std::int64_t first = tile.first_layer - radius;
     for (std::int64_t i = 0; i < tile.layers + 2 * radius; ++i) {
         const std::int64_t held = held_layer(first + i, block, c.layers, c.boundary);
@@ -145,6 +145,15 @@ std::int64_t depth_pitch(const Convolution& convolution) {
     const std::int64_t line = 64 / size_of(convolution.compute_type());
     // A line more, so that layers of a power of two do not share cache sets.
     return (samples_of(convolution) + line - 1) / line * line + line;
+}
+
+double image_operations(const Convolution& convolution, const RowBlock& block) {
+    const auto each = static_cast<double>(block.frames * convolution.columns) *
+                      (convolution.compute_type() == ElementType::float64 ? 4 : 2);
+    return each *
+           (static_cast<double>(block.in_rows) * static_cast<double>(convolution.row_taps.size()) +
+            static_cast<double>(block.out_rows) *
+                static_cast<double>(convolution.column_taps.size()));
 }
 
 ConvolveOperations depth_operations(const Convolution& convolution, const RowBlock& layers) {

@@ -16,7 +16,7 @@ constexpr int threads = 256;
 constexpr int outputs = 8; ///< layers that a thread makes of one sample
 
 template <class T> struct DepthArguments {
-    static constexpr int most_taps = 2 * Convolution::max_radius + 1;
+    static constexpr int most_taps = 2 * Convolution::fused_radius + 1;
 
     const T* sums;
     std::byte* out;

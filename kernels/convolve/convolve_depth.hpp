@@ -46,6 +46,9 @@ struct ConvolveOperations {
 };
 ConvolveOperations depth_operations(const Convolution& convolution, const RowBlock& layers);
 
+/// Operations of the passes over the images of a block, of a convolution without depth taps.
+double image_operations(const Convolution& convolution, const RowBlock& block);
+
 /// The depth pass: `sums`, of the compute type, become the output's elements of `layers`. On the
 /// CPU `sums` is aligned to 64 bytes and its layers are depth_pitch() apart; on CUDA they are
 /// dense. Counts its operations. The CUDA form returns before the work is done.

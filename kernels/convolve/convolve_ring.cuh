@@ -15,7 +15,7 @@
 namespace runner::convolve_cuda {
 
 template <class T> struct RingArguments {
-    static constexpr int most_taps = 2 * Convolution::max_radius + 1;
+    static constexpr int most_taps = 2 * Convolution::fused_radius + 1;
 
     ConvolveView<T> view;
     ElementType in_type;

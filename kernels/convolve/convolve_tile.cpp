@@ -10,8 +10,8 @@
 #include "kernels/convolve/convolve_tile.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <vector>
 
 HWY_BEFORE_NAMESPACE();
 namespace runner {
@@ -39,7 +39,11 @@ template <class In, class Out, class Compute> class TilePasses {
     void run() {
         const std::int64_t end = tile_.first_row + tile_.rows;
         for (std::int64_t row = tile_.first_row; row < end; row += call_.step_rows) {
-            step(row, std::min(call_.step_rows, end - row));
+            const std::int64_t rows = std::min(call_.step_rows, end - row);
+            step(row, rows);
+            if (call_.operations > 0) {
+                call_.count(call_.operations * static_cast<double>(rows * tile_.columns));
+            }
         }
         if (call_.out_stores == OutStores::past_caches) {
             hwy::FlushStream();
@@ -47,7 +51,7 @@ template <class In, class Out, class Compute> class TilePasses {
     }
 
   private:
-    using Weights = std::array<Compute, 2 * Convolution::max_radius + 1>;
+    using Weights = std::vector<Compute>;
     static constexpr std::int64_t nothing_held = std::numeric_limits<std::int64_t>::min();
 
     template <class E> static std::int64_t element_bytes(ElementType type) {
@@ -59,7 +63,7 @@ template <class In, class Out, class Compute> class TilePasses {
     }
 
     static Weights as_compute(const std::vector<double>& weights) {
-        Weights values;
+        Weights values(weights.size());
         std::transform(weights.begin(), weights.end(), values.begin(),
                        [](double weight) { return static_cast<Compute>(weight); });
         return values;

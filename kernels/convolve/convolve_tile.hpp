@@ -4,11 +4,13 @@
 #include "base/element_type.hpp"
 #include "kernels/convolve/boundary.hpp"
 #include "kernels/convolve/convolve.hpp"
+#include "kernels/queue/buffer.hpp"
+#include "kernels/queue/cpu_queue.hpp"
 #include "kernels/queue/row_block.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <vector>
 
 namespace runner {
@@ -35,7 +37,9 @@ struct ConvolveCall {
     const std::byte* in = nullptr;
     std::byte* out = nullptr;
     std::int64_t out_frame = 0; ///< samples from one frame of the output to the next
-    double operations = 0;      ///< that the queue counts for a sample; 0: it counts nothing
+    double operations = 0;      ///< that are counted for a sample; 0: nothing is
+    std::function<void(double)>
+        count; ///< takes the operations of each step, where they are counted
 
     std::int64_t tile_columns = 0; ///< the most columns of a tile
     std::int64_t step_rows = 0;    ///< output rows made from one filling of the ring
@@ -66,14 +70,17 @@ struct ConvolveTile {
 /// One thread's memory for a call, used for one tile after another.
 class ConvolveSpace {
   public:
-    explicit ConvolveSpace(const ConvolveCall& call);
+    ConvolveSpace(const ConvolveCall& call, CpuQueue& queue);
+
+    /// The memory of one, with what a tile of the call takes beside it for its taps.
+    static std::int64_t bytes_of(const ConvolveCall& call);
 
     /// Rows of the row pass, `pitch()` elements of the compute type apart, 64-byte aligned.
-    std::byte* ring() { return bytes_.get(); }
+    std::byte* ring() { return bytes_.data(); }
     /// One such row that holds the fill value.
-    std::byte* fill_row() { return bytes_.get() + fill_offset_; }
+    std::byte* fill_row() { return bytes_.data() + fill_offset_; }
     /// A row of the input with what the row pass needs on either side.
-    std::byte* line() { return bytes_.get() + line_offset_; }
+    std::byte* line() { return bytes_.data() + line_offset_; }
     std::int64_t pitch() const { return pitch_; }
 
     /// For each slot of the ring, the extended row whose row pass it holds.
@@ -84,13 +91,10 @@ class ConvolveSpace {
     std::vector<std::int64_t>& beyond() { return beyond_; }
 
   private:
-    struct Free {
-        void operator()(std::byte* bytes) const noexcept;
-    };
     std::int64_t pitch_;
     std::int64_t fill_offset_;
     std::int64_t line_offset_;
-    std::unique_ptr<std::byte, Free> bytes_;
+    Buffer bytes_;
     std::vector<std::int64_t> held_;
     std::vector<const std::byte*> rows_;
     std::vector<std::int64_t> beyond_;

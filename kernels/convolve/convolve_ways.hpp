@@ -51,6 +51,17 @@ void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t f
                    ElementType in_type, ElementType out_type, const std::vector<T>& row_taps,
                    const std::vector<T>& column_taps);
 
+/// The same for any radii, with input and output of type T, one pass after the other: `along` has
+/// room for the row pass of every row of the input. Counts its operations on the queue.
+template <class T>
+void convolve_wide(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+                   const std::vector<T>& row_taps, const std::vector<T>& column_taps, T* along);
+
+/// The column pass of convolve_wide() alone, over rows that a row pass has made.
+template <class T>
+void convolve_wide_columns(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+                           const std::vector<T>& taps);
+
 /// The kernel that makes float64 sums on tensor cores, to the bytes of the push kernels, for input
 /// and output whose rows start at multiples of 16 bytes. Null where it is not faster than those, or
 /// where the queue's device is not of compute capability 9.0.

@@ -8,30 +8,23 @@ bool launch_median_narrow(CudaQueue& queue, ElementType type, const MedianView& 
                           const std::byte* in, std::byte* out) {
     using namespace median_cuda;
     switch (type) {
-    case ElementType::int8:
-        return launch_elements<ByteKeys, std::int8_t>(queue, view, in, out, 0x80808080U);
-    case ElementType::uint8:
-        return launch_elements<ByteKeys, std::uint8_t>(queue, view, in, out, 0);
-    case ElementType::int16:
-        return launch_elements<HalfKeys, std::int16_t>(queue, view, in, out, 0x80008000U);
-    default: return launch_elements<HalfKeys, std::uint16_t>(queue, view, in, out, 0);
+    case ElementType::int8: return launch_elements<ByteKeys, std::int8_t>(queue, view, in, out);
+    case ElementType::uint8: return launch_elements<ByteKeys, std::uint8_t>(queue, view, in, out);
+    case ElementType::int16: return launch_elements<HalfKeys, std::int16_t>(queue, view, in, out);
+    default: return launch_elements<HalfKeys, std::uint16_t>(queue, view, in, out);
     }
 }
 
 bool launch_median_wide(CudaQueue& queue, ElementType type, const MedianView& view,
                         const std::byte* in, std::byte* out) {
     using namespace median_cuda;
-    constexpr std::uint32_t sign = 0x80000000U;
     switch (type) {
-    case ElementType::int32: return launch_elements<IntKeys, std::int32_t>(queue, view, in, out, 0);
-    case ElementType::uint32:
-        return launch_elements<IntKeys, std::uint32_t>(queue, view, in, out, sign);
-    case ElementType::float32: return launch_elements<FloatKeys, float>(queue, view, in, out, 0);
-    case ElementType::int64:
-        return launch_elements<LongKeys, std::int64_t>(queue, view, in, out, 0);
-    case ElementType::uint64:
-        return launch_elements<LongKeys, std::uint64_t>(queue, view, in, out, sign);
-    default: return launch_elements<LongKeys, double>(queue, view, in, out, 0);
+    case ElementType::int32: return launch_elements<IntKeys, std::int32_t>(queue, view, in, out);
+    case ElementType::uint32: return launch_elements<IntKeys, std::uint32_t>(queue, view, in, out);
+    case ElementType::float32: return launch_elements<FloatKeys, float>(queue, view, in, out);
+    case ElementType::int64: return launch_elements<LongKeys, std::int64_t>(queue, view, in, out);
+    case ElementType::uint64: return launch_elements<LongKeys, std::uint64_t>(queue, view, in, out);
+    default: return launch_elements<LongKeys, double>(queue, view, in, out);
     }
 }
 
@@ -44,7 +37,9 @@ void median(CudaQueue& queue, const Median& median, const RowBlock& block, const
     constexpr std::int64_t most_columns = std::int64_t{1} << 30;
     const auto launch_networks =
         size_of(median.type) <= 2 ? launch_median_narrow : launch_median_wide;
-    if (view.columns >= most_columns || !launch_networks(queue, median.type, view, in, out)) {
+    if (view.columns >= most_columns ||
+        (!launch_networks(queue, median.type, view, in, out) &&
+         !launch_median_windows(queue, median.type, view, in, out))) {
         launch_median_search(queue, median.type, view, in, out);
     }
     if (median.invalid) {

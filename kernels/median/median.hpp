@@ -17,7 +17,7 @@ namespace runner {
 /// ordered by ordered_key() (kernels/elements/ordered_key.hpp): −0 before 0, NaN after all numbers;
 /// a median that is NaN is the quiet one. Output and input have one type.
 struct Median {
-    static constexpr int most_extent = 9;
+    static constexpr int most_extent = 15;
     static constexpr int most_elements = 343;
 
     ElementType type = ElementType::float32;

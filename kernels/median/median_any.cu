@@ -2,7 +2,6 @@
 // Medians of any window. A block of threads keeps the keys of its elements and their windows in
 // shared memory; a thread narrows an interval of keys that holds its median: it counts the window's
 // keys in the interval's lower half, and finds the keys that are nearest to the middle.
-#include "base/error.hpp"
 #include "kernels/elements/elements.hpp"
 #include "kernels/elements/invalid.hpp"
 #include "kernels/elements/ordered_key.hpp"
@@ -129,7 +128,7 @@ __device__ void load_keys(const MedianView& view, const Search<Bits>& search, co
     });
 }
 
-/// Calls take(value) with each of a window, the first of which is at `first`.
+/// Calls take(value) with each of a window, the first of which is at `first`. `extent_x` 0: any.
 template <int extent_x, class T, class Take>
 __device__ void for_window(const MedianView& view, const Tile& tile, const T* first,
                            const Take& take) {
@@ -139,6 +138,11 @@ __device__ void for_window(const MedianView& view, const Tile& tile, const T* fi
 #pragma unroll
             for (int i = 0; i < extent_x; ++i) {
                 take(line[i]);
+            }
+            if constexpr (extent_x == 0) {
+                for (int i = 0; i < 2 * view.radius_x + 1; ++i) {
+                    take(line[i]);
+                }
             }
         }
     }
@@ -223,7 +227,7 @@ __global__ void __launch_bounds__(threads) search_kernel(MedianView view, Search
         return;
     }
     const Bits* const first = keys + place.dy * tile.extent_x + place.dx;
-    const int half = tile.extent_z * (2 * view.radius_y + 1) * extent_x / 2;
+    const int half = tile.extent_z * (2 * view.radius_y + 1) * (2 * view.radius_x + 1) / 2;
     store_median(view, search, tile, place, key_of_rank<extent_x>(view, tile, first, half));
 }
 
@@ -261,7 +265,7 @@ __global__ void __launch_bounds__(threads) mend_kernel(MedianView view, Search<B
     if (invalid == 0) {
         return;
     }
-    const int valid = tile.extent_z * (2 * view.radius_y + 1) * extent_x - invalid;
+    const int valid = tile.extent_z * (2 * view.radius_y + 1) * (2 * view.radius_x + 1) - invalid;
     store_median(view, search, tile, place,
                  key_of_rank<extent_x>(view, tile, keys + first, (valid - 1) / 2));
 }
@@ -277,27 +281,23 @@ void launch_search(CudaQueue& queue, Task task, const MedianView& view, Search<B
     search.fill = bits_of<Bits>(converted<T>(view.fill));
     search.strips = static_cast<std::uint32_t>((view.columns + tile_columns - 1) / tile_columns);
     search.tiles = (view.lines() + tile_rows - 1) / tile_rows;
-    const std::int64_t blocks = view.runs() * search.tiles * search.strips;
-    if (blocks > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ExitCode::defect,
-                    {"a block of rows is too large for one launch", "median", "", ""});
-    }
-    // At most 39 KiB of keys, for 9 x 9 x 3.
+    const unsigned blocks = launched_blocks(view.runs() * search.tiles * search.strips);
+    // At most 83 KiB of keys, for 15 x 15 x 1.
     const auto shared =
         static_cast<std::size_t>((2 * view.radius_z + 1) * (2 * view.radius_y + tile_rows) *
                                  (2 * view.radius_x + tile_columns)) *
         (sizeof(Bits) + (task == Task::mend ? 1 : 0));
     const KernelWork work{static_cast<double>(view.elements()) * sizeof(T)};
     const auto start = [&](auto kernel) {
-        launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(threads), shared, work}, kernel,
-               view, search);
+        launch(queue, {dim3(blocks), dim3(threads), shared, work}, kernel, view, search);
     };
     switch (view.radius_x) {
     case 0: return start(kernel_of<Bits, 1>(task));
     case 1: return start(kernel_of<Bits, 3>(task));
     case 2: return start(kernel_of<Bits, 5>(task));
     case 3: return start(kernel_of<Bits, 7>(task));
-    default: return start(kernel_of<Bits, 9>(task));
+    case 4: return start(kernel_of<Bits, 9>(task));
+    default: return start(kernel_of<Bits, 0>(task));
     }
 }
 

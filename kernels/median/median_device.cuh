@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/element_type.hpp"
 #include "kernels/elements/ordered_key.hpp"
 #include "kernels/median/median_network.hpp"
 
@@ -20,6 +21,18 @@ struct KeyForm {
     bool is_float;       ///< of 8 bytes: whether they are float64
     float negative_zero; ///< −0, which the compiler must not know
 };
+
+/// Bits to turn in a word of elements, or the upper half of one of 8 bytes, so that words order as
+/// elements do.
+inline std::uint32_t turned_bits(ElementType type) {
+    switch (type) {
+    case ElementType::int8: return 0x80808080U;
+    case ElementType::int16: return 0x80008000U;
+    case ElementType::uint32:
+    case ElementType::uint64: return 0x80000000U;
+    default: return 0;
+    }
+}
 
 // Minima and maxima as assembly: the compiler's optimizer takes half a minute for a network of
 // those that it knows, and makes the same instructions of them.

@@ -17,8 +17,8 @@ struct MedianStep {
 
 /// A program of minima and maxima without branches, the same for every backend.
 struct MedianNetwork {
-    static constexpr int most_steps = 1400;
-    static constexpr int most_outputs = 64;
+    static constexpr int most_steps = 6000;
+    static constexpr int most_outputs = 256;
 
     int inputs = 0;
     int steps = 0;
@@ -259,6 +259,44 @@ constexpr MedianNetwork half_network(int count, int lines) {
     const List all = merge(net, numbered(count, half), numbered(count + half, half));
     const List last = numbered(count + 2 * half, count);
     add_medians(net, all, first, last, (count * lines + 1) / 2);
+    return pruned(net);
+}
+
+/// The medians of two windows of `extent` rows and columns, one row apart. Inputs: the sorted list
+/// of the first row; the rows that both windows have, two by two as sorted lists of 2 · extent; the
+/// last row's list. Of a list only ranks are kept that a median may have.
+constexpr MedianNetwork window_network(int extent) {
+    using namespace median_network;
+    MedianNetwork net;
+    const int pairs = (extent - 1) / 2;
+    net.inputs = 2 * extent * (pairs + 1);
+    int elements = extent * extent;
+    int rank = elements / 2 + 1;
+    // An element of rank i in its list has a rank from i to i + (elements − list.size) in a window.
+    const auto kept = [&](const List& list) {
+        const int below = rank - 1 - (elements - list.size);
+        const List part = list.part(below > 0 ? below : 0, list.size < rank ? list.size : rank);
+        rank -= below > 0 ? below : 0;
+        elements -= list.size - part.size;
+        return part;
+    };
+    std::array<List, 16> lists{};
+    for (int i = 0; i < pairs; ++i) {
+        lists[static_cast<std::size_t>(i)] = numbered(extent * (2 * i + 1), 2 * extent);
+    }
+    for (int left = pairs; left > 1;) {
+        int made = 0;
+        for (int i = 0; i + 1 < left; i += 2) {
+            const List first = kept(lists[static_cast<std::size_t>(i)]);
+            const List second = kept(lists[static_cast<std::size_t>(i) + 1]);
+            lists[static_cast<std::size_t>(made++)] = kept(merge(net, first, second));
+        }
+        if (left % 2 == 1) {
+            lists[static_cast<std::size_t>(made++)] = lists[static_cast<std::size_t>(left - 1)];
+        }
+        left = made;
+    }
+    add_medians(net, lists[0], numbered(0, extent), numbered(net.inputs - extent, extent), rank);
     return pruned(net);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/error.hpp"
 #include "kernels/median/median.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace runner {
@@ -97,6 +99,15 @@ template <class T> constexpr double excess(T x, T median) {
     }
 }
 
+/// As many blocks as one launch may have. @throws Error (defect) if there are more.
+inline unsigned launched_blocks(std::int64_t blocks) {
+    if (blocks > std::numeric_limits<std::int32_t>::max()) {
+        throw Error(ExitCode::defect,
+                    {"a block of rows is too large for one launch", "median", "", ""});
+    }
+    return static_cast<unsigned>(blocks);
+}
+
 /// The median of any window and type on the GPU, by the bits of its key.
 void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& view,
                           const std::byte* in, std::byte* out);
@@ -115,5 +126,8 @@ bool launch_median_narrow(CudaQueue& queue, ElementType type, const MedianView& 
                           const std::byte* in, std::byte* out);
 bool launch_median_wide(CudaQueue& queue, ElementType type, const MedianView& view,
                         const std::byte* in, std::byte* out);
+/// Medians of as many rows as columns, 7 to 15, of elements of up to 4 bytes, likewise.
+bool launch_median_windows(CudaQueue& queue, ElementType type, const MedianView& view,
+                           const std::byte* in, std::byte* out);
 
 } // namespace runner

@@ -3,7 +3,6 @@
 // Medians by networks of minima and maxima. A thread walks down a few columns and keeps the sorted
 // lists of the rows that its next windows need, all in registers.
 
-#include "base/error.hpp"
 #include "kernels/elements/elements.hpp"
 #include "kernels/median/median_columns.cuh"
 #include "kernels/median/median_device.cuh"
@@ -179,13 +178,10 @@ void launch_walk(CudaQueue& queue, const MedianView& view, Walk<typename Keys::R
     const std::int64_t all = view.runs() * view.lines() * walk.strips;
     walk.segment_rows = std::clamp(all / (wanted_blocks * down) / 2 * 2, shortest, longest);
     walk.segments = (view.lines() + walk.segment_rows - 1) / walk.segment_rows;
-    const std::int64_t blocks = (view.runs() * walk.segments + down - 1) / down * walk.strips;
-    if (blocks > std::numeric_limits<std::int32_t>::max()) {
-        throw Error(ExitCode::defect,
-                    {"a block of rows is too large for one launch", "median", "", ""});
-    }
+    const unsigned blocks =
+        launched_blocks((view.runs() * walk.segments + down - 1) / down * walk.strips);
     const KernelWork work{static_cast<double>(view.elements()) * sizeof(typename Keys::Raw)};
-    launch(queue, {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0, work},
+    launch(queue, {dim3(blocks), dim3(across, down), 0, work},
            network_kernel<Keys, Part, z_size, y_size, x_size, words>, view, walk);
 }
 
@@ -223,15 +219,15 @@ bool launch_window(CudaQueue& queue, const MedianView& view, const Walk<typename
     return found;
 }
 
-/// Elements T by Keys; `flip` are bits to turn in an element so that words order as elements do.
+/// Elements T by Keys.
 template <class Keys, class T>
-bool launch_elements(CudaQueue& queue, const MedianView& view, const std::byte* in, std::byte* out,
-                     std::uint32_t flip) {
+bool launch_elements(CudaQueue& queue, const MedianView& view, const std::byte* in,
+                     std::byte* out) {
     using Raw = typename Keys::Raw;
     Walk<Raw> walk{};
     walk.in = reinterpret_cast<const Raw*>(in);
     walk.out = reinterpret_cast<Raw*>(out);
-    walk.form = {flip, std::is_floating_point_v<T>, -0.0F};
+    walk.form = {turned_bits(element_type_of<T>()), std::is_floating_point_v<T>, -0.0F};
     walk.fill = std::bit_cast<Raw>(converted<T>(view.fill));
     return launch_window<Keys>(queue, view, walk);
 }

@@ -22,8 +22,7 @@ Buffer map_pages(std::int64_t bytes) {
     void* data = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
-        throw OutOfMemory(ExitCode::launch, {"cannot take host memory", size_text(size),
-                                             errno_text(errno), "Set run.host_memory lower"});
+        throw out_of_host_memory(size_text(size));
     }
     if (size >= 2 * MiB) {
         // Only a hint: fewer page faults; a kernel without huge pages refuses and nothing is lost.

@@ -94,8 +94,26 @@ __global__ void __launch_bounds__(threads) large_kernel(StripeSearch search) {
     }
 }
 
-/// A thread a frame: columns are few beside elements.
-__global__ void neighbours_kernel(StripeSearch search) { search.find_neighbours(blockIdx.x); }
+/// As find_neighbours(). A block a frame.
+__global__ void __launch_bounds__(threads) neighbours_kernel(StripeSearch search) {
+    const std::int64_t columns = search.all.columns;
+    const std::int64_t frame = blockIdx.x;
+    const double dead =
+        sum_of(columns, [&](std::int64_t x) { return search.is_dead(frame, x) ? 1.0 : 0.0; });
+    const bool are_few = dead < static_cast<double>(columns / 3);
+    for (std::int64_t x = threadIdx.x; x < columns; x += threads) {
+        std::int64_t left = are_few && search.is_dead(frame, x) ? x : -1;
+        std::int64_t right = x;
+        while (left > 0 && search.is_dead(frame, left)) {
+            --left;
+        }
+        while (left >= 0 && right < columns && search.is_dead(frame, right)) {
+            ++right;
+        }
+        search.left[frame * columns + x] = static_cast<std::int32_t>(left);
+        search.right[frame * columns + x] = static_cast<std::int32_t>(right);
+    }
+}
 
 /// A block a line.
 __global__ void __launch_bounds__(threads) dead_kernel(StripeSearch search) {
@@ -136,8 +154,7 @@ void replace_large(CudaQueue& queue, const StripeSearch& search) {
 }
 
 void replace_dead(CudaQueue& queue, const StripeSearch& search) {
-    launch(queue, {dim3(static_cast<unsigned>(search.all.frames)), dim3(1)}, neighbours_kernel,
-           search);
+    launch(queue, blocks(search.all.frames), neighbours_kernel, search);
     launch(queue, blocks(search.all.count()), dead_kernel, search);
 }
 

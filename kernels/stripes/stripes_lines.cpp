@@ -122,7 +122,8 @@ template <class T> void sort_lines(CpuQueue& queue, const StripeLines<T>& lines)
 }
 
 template <class T> void smooth_lines(CpuQueue& queue, const StripeLines<T>& lines) {
-    const std::int64_t columns = strip_columns(lines.size, 256);
+    // A strip's first window is filled key by key: no strips much shorter than a window.
+    const std::int64_t columns = std::max<std::int64_t>(4 * lines.size, 256);
     const std::int64_t strips = ceil_divide(lines.columns, columns);
     const std::int64_t groups = ceil_divide(lines.rows, slide_lanes);
     tbb::enumerable_thread_specific<Windows<typename StripeEntry<T>::Key>> windows;

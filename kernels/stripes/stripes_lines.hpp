@@ -96,11 +96,6 @@ inline double smooth_operations(std::int64_t values, std::int64_t size) {
 
 inline double change_operations(std::int64_t values) { return 24 * static_cast<double>(values); }
 
-/// Columns of a strip, whose windows begin empty: no fewer than `least`.
-inline std::int64_t strip_columns(std::int64_t size, std::int64_t least) {
-    return 4 * size > least ? 4 * size : least;
-}
-
 /// Makes the sorted entries of every line.
 template <class T> void sort_lines(CpuQueue& queue, const StripeLines<T>& lines);
 template <class T> void sort_lines(CudaQueue& queue, const StripeLines<T>& lines);

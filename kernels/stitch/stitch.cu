@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.hpp"
+#include "kernels/elements/converted.cuh"
+#include "kernels/elements/invalid.hpp"
+#include "kernels/queue/launch.cuh"
+#include "kernels/stitch/stitch.hpp"
+#include "kernels/stitch/stitch_rules.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace runner {
+namespace {
+
+constexpr unsigned threads = 256;
+
+/// A call, for elements of type T.
+template <class T> struct StitchView {
+    StitchBlend blend;
+    std::int64_t out_columns;
+    std::int64_t samples;
+    std::int64_t all_lines; ///< of the output
+    std::int64_t lines;
+    std::int64_t line;
+    std::int64_t partner;
+    std::int64_t pixel;
+    std::int64_t elements;
+    ElementType out_type;
+    bool is_same; ///< the output has the input's type
+    bool heeds_invalid;
+    InvalidTest<T> is_invalid;
+    double mark; ///< what an invalid element of the output is
+
+    static StitchView of(const Stitch& stitch, std::int64_t groups) {
+        const double number = stitch.invalid.value_or(0);
+        return {StitchBlend::of(stitch),
+                stitch.out_columns(),
+                stitch.samples,
+                groups * stitch.lines,
+                stitch.lines,
+                stitch.line,
+                stitch.partner,
+                stitch.pixel,
+                stitch.elements,
+                stitch.out_type,
+                stitch.in_type == stitch.out_type,
+                stitch.invalid.has_value(),
+                invalid_test<T>(number),
+                invalid_value(stitch.out_type, number)};
+    }
+};
+
+/// Stores a value as element `at` of the output.
+__device__ inline void store(ElementType type, double value, std::byte* out, std::int64_t at) {
+    const auto put = [&]<class Out>(Out* to) { to[at] = converted_on_device<Out>(value); };
+    switch (type) {
+    case ElementType::int8: return put(reinterpret_cast<std::int8_t*>(out));
+    case ElementType::uint8: return put(reinterpret_cast<std::uint8_t*>(out));
+    case ElementType::int16: return put(reinterpret_cast<std::int16_t*>(out));
+    case ElementType::uint16: return put(reinterpret_cast<std::uint16_t*>(out));
+    case ElementType::int32: return put(reinterpret_cast<std::int32_t*>(out));
+    case ElementType::uint32: return put(reinterpret_cast<std::uint32_t*>(out));
+    case ElementType::int64: return put(reinterpret_cast<std::int64_t*>(out));
+    case ElementType::uint64: return put(reinterpret_cast<std::uint64_t*>(out));
+    case ElementType::float32: return put(reinterpret_cast<float*>(out));
+    default: return put(reinterpret_cast<double*>(out));
+    }
+}
+
+/// An element of the input as one of the output.
+template <class T>
+__device__ inline void store_element(const StitchView<T>& view, T element, std::byte* out,
+                                     std::int64_t at) {
+    if (view.is_same) {
+        reinterpret_cast<T*>(out)[at] = element;
+    } else {
+        store(view.out_type, to_double(element), out, at);
+    }
+}
+
+/// A thread makes one element of a line; a block has blockDim.x of these in blockDim.y lines.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    stitch_kernel(StitchView<T> view, std::uint32_t strips, const T* in, std::byte* out) {
+    const std::uint32_t some = blockIdx.x / strips;
+    const std::int64_t line = std::int64_t{some} * blockDim.y + threadIdx.y;
+    const std::int64_t element =
+        std::int64_t{blockIdx.x - some * strips} * blockDim.x + threadIdx.x;
+    if (line >= view.all_lines || element >= view.out_columns * view.samples) {
+        return;
+    }
+    const std::int64_t group = view.lines == 1 ? line : line / view.lines;
+    const std::int64_t column = view.samples == 1 ? element : element / view.samples;
+    const T* const first = in + group * view.elements + (line - group * view.lines) * view.line +
+                           (element - column * view.samples);
+    const StitchedPixel pixel =
+        StitchedPixel::of(column, view.blend.columns, view.blend.overlap, view.blend.is_left);
+    const std::int64_t at = line * view.out_columns * view.samples + element;
+    const T a = pixel.first < 0 ? T{} : first[pixel.first * view.pixel];
+    const T b = pixel.second < 0 ? T{} : first[view.partner + pixel.second * view.pixel];
+    bool has_a = pixel.first >= 0;
+    bool has_b = pixel.second >= 0;
+    if (view.heeds_invalid) {
+        has_a = has_a && !view.is_invalid(a);
+        has_b = has_b && !view.is_invalid(b);
+        if (!has_a && !has_b) {
+            store(view.out_type, view.mark, out, at);
+            return;
+        }
+    }
+    if (has_a && has_b && view.blend.is_linear) {
+        store(view.out_type, view.blend.sum(pixel, to_double(a), to_double(b)), out, at);
+        return;
+    }
+    const bool takes_a = has_a && (!has_b || view.blend.takes_first(pixel.first));
+    store_element(view, takes_a ? a : b, out, at);
+}
+
+} // namespace
+
+void stitch(CudaQueue& queue, const Stitch& stitch, std::int64_t groups, const std::byte* in,
+            std::byte* out) {
+    const std::int64_t width = stitch.out_columns() * stitch.samples;
+    const std::int64_t all_lines = groups * stitch.lines;
+    if (all_lines == 0) {
+        return;
+    }
+    unsigned across = threads;
+    while (across / 2 >= width && across > 1) {
+        across /= 2;
+    }
+    const unsigned down = threads / across;
+    const std::int64_t strips = (width + across - 1) / across;
+    const std::int64_t blocks = (all_lines + down - 1) / down * strips;
+    if (blocks > std::numeric_limits<std::int32_t>::max()) {
+        throw Error(ExitCode::defect,
+                    {"a block of rows is too large for one launch", "stitch", "", ""});
+    }
+    visit_element_type(stitch.in_type, [&](auto zero) {
+        using T = decltype(zero);
+        const auto in_bytes = static_cast<double>(2 * stitch.columns * stitch.samples) * sizeof(T);
+        const auto out_bytes = static_cast<double>(width * size_of(stitch.out_type));
+        launch(queue,
+               {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0,
+                KernelWork{static_cast<double>(all_lines) * (in_bytes + out_bytes)}},
+               stitch_kernel<T>, StitchView<T>::of(stitch, groups),
+               static_cast<std::uint32_t>(strips), reinterpret_cast<const T*>(in), out);
+    });
+}
+
+} // namespace runner
