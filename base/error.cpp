@@ -26,9 +26,9 @@ std::string format_error(const ErrorText& text) {
 Error::Error(ExitCode code, ErrorText text)
     : std::runtime_error(format_error(text)), code_(code), text_(std::move(text)) {}
 
-OutOfMemory out_of_host_memory() {
+OutOfMemory out_of_host_memory(const std::string& where) {
     return {ExitCode::launch,
-            {"cannot take host memory", "",
+            {"cannot take host memory", where,
              memory_limit_text().empty() ? "the machine or the process' limit has no more"
                                          : "the machine has no more, or " + memory_limit_text(),
              "Set run.host_memory lower, or ask for more memory"}};

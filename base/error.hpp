@@ -49,8 +49,9 @@ class OutOfMemory : public Error {
     using Error::Error;
 };
 
-/// What a std::bad_alloc means.
-OutOfMemory out_of_host_memory();
+/// What a std::bad_alloc means, with the process' limit where it has one. `where`: what asked, or
+/// how much.
+OutOfMemory out_of_host_memory(const std::string& where = "");
 
 /// "WHAT (WHERE): WHY. TRY", what() of an Error: no empty parts; all but WHAT by printable().
 std::string format_error(const ErrorText& text);

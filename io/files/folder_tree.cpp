@@ -113,13 +113,16 @@ void sync_tree(const std::string& folder) {
     sync_folder_of(folder + "/.");
 }
 
-FileMark mark_of_tree(const std::string& path) {
+FileMark mark_of_tree(const std::string& path, const std::string& left_out) {
     if (!is_folder(path)) {
         return mark_of(path);
     }
     FileMark mark{0, 0};
     try {
         for (const std::string& name : files_in(path)) {
+            if (!left_out.empty() && (name == left_out || name == left_out + ".partial")) {
+                continue;
+            }
             const FileMark file = mark_of((fs::path(path) / name).string());
             mark.bytes += file.bytes;
             mark.modified = std::max(mark.modified, file.modified);

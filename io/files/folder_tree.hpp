@@ -35,7 +35,8 @@ void sync_file_system(const std::string& folder);
 void sync_tree(const std::string& folder);
 
 /// mark_of() of a file; of a folder, the bytes of its files and the latest of their times, or
-/// 0 and 0 where something else is in it.
-FileMark mark_of_tree(const std::string& path);
+/// 0 and 0 where something else is in it. A file of the folder called `left_out`, or
+/// `left_out`.partial, does not count.
+FileMark mark_of_tree(const std::string& path, const std::string& left_out = {});
 
 } // namespace runner

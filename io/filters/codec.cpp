@@ -96,7 +96,7 @@ ZSTD_DCtx_s* CodecMemory::zstd() {
     if (!zstd_) {
         zstd_.reset(ZSTD_createDCtx());
         if (!zstd_) {
-            throw Error(ExitCode::launch, {"cannot take host memory", "zstd", "none is left", ""});
+            throw out_of_host_memory("zstd");
         }
     }
     return zstd_.get();

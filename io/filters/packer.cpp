@@ -75,7 +75,7 @@ std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> new_zlib(int level) {
     std::unique_ptr<z_stream_s, int (*)(z_stream_s*)> zlib(new z_stream_s(), end_zlib);
     if (deflateInit2(zlib.get(), level, Z_DEFLATED, bare_window, memory, Z_DEFAULT_STRATEGY) !=
         Z_OK) {
-        throw Error(ExitCode::launch, {"cannot take host memory", "zlib", "none is left", ""});
+        throw out_of_host_memory("zlib");
     }
     return zlib;
 }
@@ -97,15 +97,14 @@ Packer::Packer(const OutputLayout& layout, std::int64_t chunk_bytes, std::int64_
     if (is_deflate(layout.compression)) {
         deflate_.reset(libdeflate_alloc_compressor(layout.level));
         if (!deflate_) {
-            throw Error(ExitCode::launch,
-                        {"cannot take host memory", "libdeflate", "none is left", ""});
+            throw out_of_host_memory("libdeflate");
         }
     }
     if (layout.compression == Compression::zstd ||
         layout.compression == Compression::bitshuffle_zstd) {
         zstd_.reset(ZSTD_createCCtx());
         if (!zstd_) {
-            throw Error(ExitCode::launch, {"cannot take host memory", "zstd", "none is left", ""});
+            throw out_of_host_memory("zstd");
         }
     }
 }

@@ -161,7 +161,8 @@ constexpr FolderOfChunks zarr_folder{
     files_in,
     nullptr,
     zarr_level_elements,
-    flavour == ZarrFlavour::ome ? ome_channels : nullptr};
+    flavour == ZarrFlavour::ome ? ome_channels : nullptr,
+    zarr_record};
 
 template <ZarrFlavour flavour>
 constexpr PackedFormat packed_zarr{is_zarr_compression,  zarr_chunk, nullptr, nullptr, nullptr,

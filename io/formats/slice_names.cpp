@@ -119,7 +119,9 @@ bool is_output_there(const std::string& file) {
 FileMark mark_of_output(const std::string& file) {
     const std::optional<SliceNames> slices = SliceNames::of(file);
     if (!slices) {
-        return mark_of_tree(file);
+        const FolderOfChunks* const folder = folder_output_of(file);
+        const char* const record = folder == nullptr ? nullptr : folder->record;
+        return mark_of_tree(file, record == nullptr ? "" : record);
     }
     FileMark all;
     for (const std::string& name : slices->there()) {

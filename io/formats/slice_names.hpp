@@ -51,7 +51,8 @@ std::string slices_mark(std::string_view path);
 /// Whether a file of the output is there: it itself, or one of its slices.
 bool is_output_there(const std::string& file);
 
-/// mark_of_tree() of an output; of one in slices the bytes of all and the latest of their times.
+/// mark_of_tree() of an output, without its record; of one in slices the bytes of all and the
+/// latest of their times.
 FileMark mark_of_output(const std::string& file);
 
 } // namespace runner

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -25,6 +26,18 @@ constexpr std::string_view partial_ending = ".partial";
 std::size_t leading_axes(const ArrayInfo& array, const OutputLayout& layout) {
     const std::size_t own = samples_of_pixel(array, layout) > 1 ? 3 : 2;
     return array.shape.size() > own ? array.shape.size() - own : 0;
+}
+
+/// Whether axes that count slices have names, which no slice states. One axis of slices alone is
+/// taken for z.
+bool has_names_to_count(const OutputDataset& output) {
+    const std::size_t count = leading_axes(output.array, output.layout);
+    const std::vector<Axis>& each = output.axes.each;
+    return std::any_of(
+        each.begin(), each.begin() + static_cast<std::ptrdiff_t>(std::min(count, each.size())),
+        [&](const Axis& axis) {
+            return !axis.name.empty() && axis.name != "frame" && (count > 1 || axis.name != "z");
+        });
 }
 
 /// A slice without a file and axes.
@@ -103,10 +116,18 @@ std::vector<std::string> left_out_of_slices(const OutputDataset& output, const W
     first.layout.channels = bare_slice(output.array, output.layout, one).layout.channels;
     // With the axes that count slices, of one element each, as the warning numbers them.
     std::fill_n(first.array.shape.begin(), leading_axes(output.array, output.layout), 1);
-    if (one.left_out != nullptr) {
-        return one.left_out(first);
-    }
     std::vector<std::string> texts;
+    if (has_names_to_count(output)) {
+        texts.push_back("the names of axes, " + output.axes.names());
+    }
+    if (one.left_out != nullptr) {
+        for (std::string& each : one.left_out(first)) {
+            if (texts.empty() || !each.starts_with("the names of axes, ")) {
+                texts.push_back(std::move(each));
+            }
+        }
+        return texts;
+    }
     for (std::size_t axis = 0; axis < output.axes.each.size(); ++axis) {
         if (output.axes.each[axis].spacing) {
             texts.push_back(fmt::format("the spacing of axis {}", axis));
@@ -117,6 +138,9 @@ std::vector<std::string> left_out_of_slices(const OutputDataset& output, const W
     }
     if (!output.axes.channels.empty()) {
         texts.emplace_back("the names of channels");
+    }
+    if (output.axes.has_wavelengths()) {
+        texts.emplace_back("the wavelengths of channels");
     }
     return texts;
 }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/filters/member_checks.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/rows/file_elements.hpp"
@@ -109,7 +110,8 @@ class ChunkReader final : public RowReader {
     ChunkReader(const DatasetLayout& layout, int threads)
         : info_(layout.info), fill_(layout.fill), places_(layout.chunks), edges_(layout.edges),
           counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
-          in_folder_(!layout.chunk_files.empty()), files_(layout), threads_(threads) {
+          in_folder_(!layout.chunk_files.empty()), files_(layout), members_(layout.members),
+          threads_(threads) {
         chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
         for (int thread = 0; thread < threads; ++thread) {
             unpackers_.emplace_back(layout.filters, chunk_bytes_);
@@ -279,7 +281,9 @@ class ChunkReader final : public RowReader {
         }
         std::vector<std::byte>& packed = packed_[thread];
         packed.resize(static_cast<std::size_t>(place.bytes));
-        files_.open(place.file)->read(place.offset, place.bytes, packed.data());
+        const std::shared_ptr<const File> file = files_.open(place.file);
+        members_.check(*file, place.offset);
+        file->read(place.offset, place.bytes, packed.data());
         return packed;
     }
 
@@ -342,6 +346,7 @@ class ChunkReader final : public RowReader {
     std::string where_;
     bool in_folder_; ///< each chunk in the file of its place
     ChunkFiles files_;
+    MemberChecks members_;
     std::int64_t chunk_bytes_ = 0;
     std::vector<Unpacker> unpackers_;              ///< one a thread
     std::vector<std::vector<std::byte>> packed_;   ///< one a thread

@@ -44,6 +44,9 @@ struct DatasetLayout {
     EdgeChunks edges = EdgeChunks::whole;
     /// The files that they lie in, by their own paths, where `holder` is a folder.
     std::vector<std::string> chunk_files = {};
+    /// Where `holder` is an archive: the files in it that they lie in, in the order of their
+    /// places.
+    std::vector<ArchiveMember> members = {};
     /// Facts of sources only: the datasets, and which of their rows are this one's, in order and
     /// without a gap.
     std::vector<DatasetLayout> sources = {};

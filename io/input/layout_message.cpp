@@ -130,6 +130,27 @@ std::vector<ChunkPlace> take_chunks(MessageReader& from) {
     return chunks;
 }
 
+void put(MessageWriter& to, const std::vector<ArchiveMember>& members) {
+    to.number(std::ssize(members));
+    for (const ArchiveMember& member : members) {
+        to.text(member.name);
+        to.number(member.offset);
+        to.number(member.bytes);
+        to.number(member.checksum);
+    }
+}
+
+std::vector<ArchiveMember> take_members(MessageReader& from) {
+    std::vector<ArchiveMember> members(from.count(4 * word));
+    for (ArchiveMember& member : members) {
+        member.name = from.text();
+        member.offset = from.number_up_to(highest);
+        member.bytes = from.number_up_to(highest - member.offset);
+        member.checksum = static_cast<std::uint32_t>(from.number_up_to(0xffffffff));
+    }
+    return members;
+}
+
 void put(MessageWriter& to, const std::vector<RowExtent>& extents) {
     to.number(std::ssize(extents));
     for (const RowExtent& extent : extents) {
@@ -159,6 +180,7 @@ void put_layout(MessageWriter& to, const DatasetLayout& layout) {
     put(to, layout.extents);
     to.number(static_cast<std::int64_t>(layout.edges));
     to.texts(layout.chunk_files);
+    put(to, layout.members);
 }
 
 DatasetLayout take_layout(MessageReader& from) {
@@ -175,6 +197,7 @@ DatasetLayout take_layout(MessageReader& from) {
     layout.extents = take_extents(from);
     layout.edges = from.number_up_to(1) == 1 ? EdgeChunks::cut : EdgeChunks::whole;
     layout.chunk_files = from.texts();
+    layout.members = take_members(from);
     return layout;
 }
 

@@ -100,6 +100,7 @@ DatasetLayout layout_of_format(const std::string& file, const std::string& datas
         layout.fill = std::move(stored.fill);
         layout.fill.resize(static_cast<std::size_t>(size_of(layout.info.array.type)));
         layout.chunk_files = std::move(stored.chunk_files);
+        layout.members = std::move(stored.members);
         layout.chunks = std::move(stored.chunks);
         layout.edges = stored.edges;
     }

@@ -61,7 +61,10 @@ std::string said_by(const DatasetLayout& file) {
 Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& files,
                  std::vector<std::string>& notes) {
     const auto plain = [](const DatasetLayout& file) {
-        return Axes{file.info.axes.each, file.info.axes.channels, file.info.axes.colours};
+        Axes axes = file.info.axes;
+        axes.sform.reset();
+        axes.qform.reset();
+        return axes;
     };
     const Axes first = plain(files.front());
     Axes common = first;
@@ -78,11 +81,10 @@ Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& fil
         for (std::size_t i = 0; i < common.each.size(); ++i) {
             keep_common(axes.each[i], common.each[i]);
         }
-        if (axes.channels != common.channels) {
-            common.channels.clear();
-        }
-        if (axes.colours != common.colours) {
-            common.colours.clear();
+        for (const ChannelList& each : channel_lists) {
+            if (axes.*each.list != common.*each.list) {
+                (common.*each.list).clear();
+            }
         }
     }
     if (unlike != nullptr) {

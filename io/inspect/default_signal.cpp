@@ -39,10 +39,13 @@ class SignalSearch {
         if (find_datasets("/", 0); datasets_.size() == 1) {
             return datasets_.front();
         }
-        throw Error(ExitCode::input,
-                    {"cannot tell which dataset is the input", file_.file(),
-                     "it has several, and none by default (NeXus' attributes default and signal)",
-                     "Name it in input.dataset; `runner inspect` lists the datasets"});
+        throw Error(
+            ExitCode::input,
+            {"cannot tell which dataset is the input", file_.file(),
+             "it has several, and none by default (NeXus' attributes default and signal)",
+             "Name it: " + file_.file() + ":" +
+                 (datasets_.empty() ? "/dataset" : datasets_.front()) +
+                 ", or by input.dataset in a job file; `runner inspect` lists the datasets"});
     }
 
   private:

@@ -6,6 +6,7 @@
 #include "io/levels/reduce_blocks.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace runner {
@@ -174,6 +175,11 @@ void LevelSweep::each_run(
     }
 }
 
+bool LevelSweep::adds_sums() const {
+    return has_exact_sums(image_) && !levels_.empty() &&
+           levels_.front().dataset.layout.pyramid.downsample == Downsample::mean;
+}
+
 std::int64_t LevelSweep::memory() const {
     std::int64_t bytes = size_of(image_.type);
     std::int64_t rows = 1;
@@ -184,19 +190,50 @@ std::int64_t LevelSweep::memory() const {
     // The region, a level of it, and what its blocks are gathered in or added up to.
     constexpr std::int64_t sums = 16;
     const std::int64_t columns = std::min(step_[2], volumes_.extents[2]);
-    return 3 * bytes + columns * sums + rows * std::int64_t{sizeof(void*)};
+    std::int64_t all_sums = adds_sums() ? 2 * std::int64_t{sizeof(std::int64_t)} : 0;
+    for (std::size_t i = 0; i < step_.size() && all_sums > 0; ++i) {
+        all_sums *=
+            ceil_divide(std::min(step_[i], volumes_.extents[i]), levels_.front().factors[i]);
+    }
+    return 3 * bytes + all_sums + columns * sums + rows * std::int64_t{sizeof(void*)};
 }
 
 void LevelMaker::make(const VolumeBox& region, const Read& read, const Take& take) {
     const std::int64_t size = size_of(sweep_.image_.type);
     elements_.resize(static_cast<std::size_t>(region.elements() * size));
     read(region, elements_.data());
+    if (sweep_.adds_sums()) {
+        make_means(region, take);
+        return;
+    }
     for (std::size_t i = 0; i < sweep_.levels().size(); ++i) {
         const CoarserLevel& level = sweep_.levels()[i];
         const VolumeBox box = box_of_level(region, level.factors);
         made_.resize(static_cast<std::size_t>(box.elements() * size));
         reduce_blocks(sweep_.image_, {region.count, level.factors},
                       level.dataset.layout.pyramid.downsample, elements_.data(), made_.data());
+        take(i, box, made_.data());
+    }
+}
+
+void LevelMaker::make_means(const VolumeBox& region, const Take& take) {
+    const std::vector<CoarserLevel>& levels = sweep_.levels();
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const Blocks blocks{region.count, levels[i].factors};
+        const VolumeBox box = box_of_level(region, blocks.factors);
+        above_.swap(sums_);
+        sums_.resize(static_cast<std::size_t>(box.elements()));
+        if (i == 0) {
+            sum_blocks(sweep_.image_, blocks, elements_.data(), sums_.data());
+        } else {
+            const Triple& smaller = levels[i - 1].factors;
+            Blocks of_sums{Blocks{region.count, smaller}.counts(), {}};
+            std::transform(blocks.factors.begin(), blocks.factors.end(), smaller.begin(),
+                           of_sums.factors.begin(), std::divides<>());
+            sum_blocks(of_sums, above_.data(), sums_.data());
+        }
+        made_.resize(static_cast<std::size_t>(box.elements() * size_of(sweep_.image_.type)));
+        mean_blocks(sweep_.image_, blocks, sums_.data(), made_.data());
         take(i, box, made_.data());
     }
 }

@@ -77,6 +77,9 @@ class LevelSweep {
   private:
     friend class LevelMaker;
 
+    /// Whether the means of a level are made of the sums of the level before it.
+    bool adds_sums() const;
+
     ArrayInfo image_;
     Volumes volumes_;
     std::vector<CoarserLevel> levels_;
@@ -98,9 +101,13 @@ class LevelMaker {
     void make(const VolumeBox& region, const Read& read, const Take& take);
 
   private:
+    void make_means(const VolumeBox& region, const Take& take);
+
     const LevelSweep& sweep_;
     std::vector<std::byte> elements_;
     std::vector<std::byte> made_;
+    std::vector<std::int64_t> sums_;  ///< of a level's blocks
+    std::vector<std::int64_t> above_; ///< of those of the level before it
 };
 
 } // namespace runner

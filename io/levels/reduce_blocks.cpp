@@ -95,23 +95,23 @@ template <class T> struct Lines {
 };
 
 /// Adds each element to its block's sum, in the order x.
-template <class T>
-void add_row(const T* row, std::int64_t columns, std::int64_t factor, Sum<T>* sums) {
+template <class T, class S>
+void add_row(const T* row, std::int64_t columns, std::int64_t factor, S* sums) {
     const std::int64_t whole = columns / factor;
     if (factor == 2) {
         for (std::int64_t i = 0; i < whole; ++i) {
-            sums[i] = (sums[i] + static_cast<Sum<T>>(value_of(row[2 * i]))) +
-                      static_cast<Sum<T>>(value_of(row[2 * i + 1]));
+            sums[i] = (sums[i] + static_cast<S>(value_of(row[2 * i]))) +
+                      static_cast<S>(value_of(row[2 * i + 1]));
         }
     } else {
         for (std::int64_t i = 0; i < whole; ++i) {
             for (std::int64_t j = 0; j < factor; ++j) {
-                sums[i] += static_cast<Sum<T>>(value_of(row[i * factor + j]));
+                sums[i] += static_cast<S>(value_of(row[i * factor + j]));
             }
         }
     }
     for (std::int64_t j = whole * factor; j < columns; ++j) {
-        sums[whole] += static_cast<Sum<T>>(value_of(row[j]));
+        sums[whole] += static_cast<S>(value_of(row[j]));
     }
 }
 
@@ -253,13 +253,11 @@ template <class T> class Mode final : public Gathered<T> {
     }
 };
 
-template <class T, class Maker>
-void make_all(const Blocks& blocks, const std::byte* in, std::byte* out, Maker maker) {
+template <class T, class Made, class Maker>
+void make_all(const Blocks& blocks, const T* from, Made* to, Maker maker) {
     const auto [depth, height, width] = blocks.extents;
     const auto [deep, high, wide] = blocks.factors;
     const auto counts = blocks.counts();
-    const auto* const from = reinterpret_cast<const T*>(in);
-    auto* to = reinterpret_cast<T*>(out);
     Lines<T> lines;
     lines.columns = width;
     lines.factor = wide;
@@ -281,15 +279,38 @@ void make_all(const Blocks& blocks, const std::byte* in, std::byte* out, Maker m
     }
 }
 
+/// The sums of blocks of integers, into the caller's memory.
+template <class T> class Sums {
+  public:
+    void make(const Lines<T>& lines, std::int64_t* out) {
+        std::fill_n(out, lines.blocks(), 0);
+        for (const T* const row : lines.rows) {
+            add_row(row, lines.columns, lines.factor, out);
+        }
+    }
+};
+
 template <class T>
 void reduce(const Blocks& blocks, Downsample how, const std::byte* in, std::byte* out) {
+    const auto* const from = reinterpret_cast<const T*>(in);
+    auto* const to = reinterpret_cast<T*>(out);
     switch (how) {
-    case Downsample::mean: return make_all<T>(blocks, in, out, Mean<T>());
-    case Downsample::median: return make_all<T>(blocks, in, out, Median<T>());
-    case Downsample::max: return make_all<T>(blocks, in, out, Max<T>());
-    case Downsample::nearest: return make_all<T>(blocks, in, out, Nearest<T>());
-    case Downsample::mode: return make_all<T>(blocks, in, out, Mode<T>());
+    case Downsample::mean: return make_all(blocks, from, to, Mean<T>());
+    case Downsample::median: return make_all(blocks, from, to, Median<T>());
+    case Downsample::max: return make_all(blocks, from, to, Max<T>());
+    case Downsample::nearest: return make_all(blocks, from, to, Nearest<T>());
+    case Downsample::mode: return make_all(blocks, from, to, Mode<T>());
     }
+}
+
+/// Calls `use` with a zero of the element type of an array that has exact sums.
+template <class Use> void visit_small_integer(const ArrayInfo& array, const Use& use) {
+    visit_element_type(array.type, [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
+            use(zero);
+        }
+    });
 }
 
 } // namespace
@@ -307,6 +328,48 @@ void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, Downsample how,
     }
     visit_element_type(array.type,
                        [&](auto zero) { reduce<decltype(zero)>(blocks, how, in, out); });
+}
+
+bool has_exact_sums(const ArrayInfo& array) {
+    bool has = false;
+    if (is_number(array.type)) {
+        visit_small_integer(array, [&](auto /*zero*/) { has = true; });
+    }
+    return has;
+}
+
+void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in,
+                std::int64_t* sums) {
+    visit_small_integer(array, [&](auto zero) {
+        using T = decltype(zero);
+        make_all(blocks, reinterpret_cast<const T*>(in), sums, Sums<T>());
+    });
+}
+
+void sum_blocks(const Blocks& blocks, const std::int64_t* in, std::int64_t* sums) {
+    make_all(blocks, in, sums, Sums<std::int64_t>());
+}
+
+void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_t* sums,
+                 std::byte* out) {
+    visit_small_integer(array, [&](auto zero) {
+        using T = decltype(zero);
+        const auto counts = blocks.counts();
+        const auto length = [&](std::size_t axis, std::int64_t block) {
+            const std::int64_t factor = blocks.factors[axis];
+            return std::min(factor, blocks.extents[axis] - block * factor);
+        };
+        auto* to = reinterpret_cast<T*>(out);
+        for (std::int64_t z = 0; z < counts[0]; ++z) {
+            for (std::int64_t y = 0; y < counts[1]; ++y) {
+                const std::int64_t in_plane = length(0, z) * length(1, y);
+                for (std::int64_t x = 0; x < counts[2]; ++x) {
+                    *to++ = static_cast<T>(
+                        rounded_quotient<std::int64_t>(*sums++, in_plane * length(2, x)));
+                }
+            }
+        }
+    });
 }
 
 } // namespace runner

@@ -24,4 +24,18 @@ struct Blocks {
 void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, Downsample how,
                    const std::byte* in, std::byte* out);
 
+/// Whether sums of a level's blocks are exact in 64 bits: of integers of up to 32 bits.
+bool has_exact_sums(const ArrayInfo& array);
+
+/// The sum of each block of elements of such an array.
+void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in,
+                std::int64_t* sums);
+
+/// The same of sums of smaller blocks, of which the blocks consist.
+void sum_blocks(const Blocks& blocks, const std::int64_t* in, std::int64_t* sums);
+
+/// What reduce_blocks() makes as means, of the sums of the same blocks.
+void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_t* sums,
+                 std::byte* out);
+
 } // namespace runner

@@ -84,9 +84,11 @@ void set_axes(Metadata& metadata, const Axes& axes) {
     if (any([](const Axis& axis) { return axis.spacing.has_value(); })) {
         set_sizes(metadata, axes);
     }
-    const bool names_alone = !axes.sform && !axes.qform && axes.channels.empty() &&
-                             axes.colours.empty() &&
-                             !any([](const Axis& axis) { return axis.spacing || axis.origin; });
+    const bool names_alone =
+        !axes.sform && !axes.qform &&
+        std::all_of(channel_lists.begin(), channel_lists.end(),
+                    [&](const ChannelList& list) { return (axes.*list.list).empty(); }) &&
+        !any([](const Axis& axis) { return axis.spacing || axis.origin; });
     if (!names_alone) {
         PlainValue text;
         text.kind = PlainValue::Kind::text;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -48,22 +49,20 @@ void forget_axes(Metadata& of) {
     }
 }
 
+/// The coordinates of an axis of the output, of those of the axis of `extent` elements that it
+/// comes from; nothing where they cannot be continued.
+std::optional<PlainValue> coordinates_of(const PlainValue& values, std::int64_t extent,
+                                         const Likeness::Axis& axis, std::int64_t count) {
+    return axis.block == 1 && count > extent ? continued(values, extent, axis.first, count)
+                                             : in_blocks(values, extent, axis.block, count);
+}
+
 /// Their attributes, where their axis of `from` elements becomes one of `to` in blocks.
 std::vector<NamedValue> held_by(const Coordinates& each, std::int64_t from, std::int64_t to,
                                 std::int64_t block, std::vector<std::string>& left_out) {
     return held_attributes(each.attributes, {{from}, {{0, block}}, {to}, from != to && block == 1},
                            block == 1 ? Likeness::Values::same : Likeness::Values::alike, each.name,
                            left_out);
-}
-
-/// The first element of an axis in blocks is in the middle of its block.
-std::vector<AxisOrigin> origins_of(const std::vector<Likeness::Axis>& axes) {
-    std::vector<AxisOrigin> origins;
-    for (const auto& [axis, block] : axes) {
-        const auto step = static_cast<double>(block);
-        origins.push_back({axis, (step - 1) / 2, step});
-    }
-    return origins;
 }
 
 using Values = Likeness::Values;
@@ -196,6 +195,16 @@ Likeness Likeness::in_place(Values values, const std::vector<std::int64_t>& shap
     return made;
 }
 
+std::vector<AxisOrigin> Likeness::origins() const {
+    std::vector<AxisOrigin> origins;
+    for (const Axis& each : axes) {
+        const auto step = static_cast<double>(each.block);
+        // The first element of an axis in blocks is in the middle of its block.
+        origins.push_back({each.axis, static_cast<double>(each.first) + (step - 1) / 2, step});
+    }
+    return origins;
+}
+
 Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part) {
     const bool is_cut = !part.frames.empty() || !part.step.empty() ||
                         std::any_of(part.first.begin(), part.first.end(),
@@ -236,7 +245,7 @@ Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part) {
     if (part.dropped.empty() && part.step.empty()) {
         made.scan = scan_of_part(whole.scan, change, part, made.left_out);
     } else if (!whole.scan.empty()) {
-        made.left_out.emplace_back("the scan: input.select changes its frames");
+        made.left_out.emplace_back("the scan: this part is no more frames of it");
     }
     forget_axes(made);
     return made;
@@ -246,7 +255,10 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     if (output.values == Likeness::Values::none) {
         return {output.shape, {}, {}, {}, {}, {}, {}, {}};
     }
-    const AxisChange change{input.shape, output.axes, output.shape};
+    const bool begins_elsewhere =
+        std::any_of(output.axes.begin(), output.axes.end(),
+                    [](const Likeness::Axis& axis) { return axis.first != 0; });
+    const AxisChange change{input.shape, output.axes, output.shape, begins_elsewhere};
     Metadata made;
     made.shape = output.shape;
     made.left_out = input.left_out;
@@ -257,7 +269,8 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     made.group = held_attributes(input.group, change, output.values, "its group", made.left_out);
     made.axes.assign(input.axes.empty() ? 0 : output.axes.size(), ".");
     for (std::size_t axis = 0; axis < output.axes.size(); ++axis) {
-        const auto& [from, block] = output.axes[axis];
+        const std::int64_t from = output.axes[axis].axis;
+        const std::int64_t block = output.axes[axis].block;
         if (from < 0) {
             continue;
         }
@@ -269,9 +282,15 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
             if (each.axis != from) {
                 continue;
             }
+            const std::optional<PlainValue> values =
+                coordinates_of(each.values, input.shape[at], output.axes[axis], output.shape[axis]);
+            if (!values) {
+                made.left_out.push_back(each.name + ": the axis is longer than the input's");
+                continue;
+            }
             Coordinates carried = each;
             carried.axis = static_cast<std::int64_t>(axis);
-            carried.values = in_blocks(each.values, input.shape[at], block, output.shape[axis]);
+            carried.values = *values;
             carried.attributes =
                 held_by(each, input.shape[at], output.shape[axis], block, made.left_out);
             made.coordinates.push_back(std::move(carried));
@@ -279,7 +298,7 @@ Metadata carried_metadata(const Metadata& input, const Likeness& output) {
     }
     if (output.values > Likeness::Values::foreign) {
         made.scan = carried_scan(input.scan, change, made.left_out);
-        made.placement = moved_axes(input.placement, origins_of(output.axes));
+        made.placement = moved_axes(input.placement, output.origins());
     }
     forget_axes(made);
     return made;

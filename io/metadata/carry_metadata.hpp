@@ -26,7 +26,13 @@ struct Likeness {
     struct Axis {
         std::int64_t axis = -1; ///< of the input; -1: it is a new one
         std::int64_t block = 1; ///< elements of the input that one of the output stands for
+        /// The element of the input that the first one of the output begins at; below 0 where that
+        /// lies before the input.
+        std::int64_t first = 0;
     };
+    /// Where the elements of the output's axes are along those of the input.
+    std::vector<AxisOrigin> origins() const;
+
     std::vector<Axis> axes = {};
     std::vector<std::int64_t> shape = {}; ///< of the output
 
@@ -38,7 +44,8 @@ struct Likeness {
 Metadata metadata_of_part(const Metadata& whole, const DatasetPart& part);
 
 /// What is still true of an output that is like the dataset in this way. Coordinates of an axis in
-/// blocks are the means of the blocks' (of edges, those of the blocks). What is left out although
+/// blocks are the means of the blocks' (of edges, those of the blocks), and of a shorter one the
+/// first; on a longer one even ones go on. What is left out although
 /// nobody can tell that it no longer holds is added to `left_out`.
 Metadata carried_metadata(const Metadata& input, const Likeness& output);
 

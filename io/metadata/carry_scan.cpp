@@ -53,6 +53,12 @@ std::int64_t pixels_of(const ScanItem& item, const AxisChange& change) {
                                   : (name == "y_pixel_size" ? change.axes[1].block : 1);
 }
 
+/// "Half": the axis of rotation is near one side of the frames.
+bool is_field_of_view(const ScanItem& item) {
+    return item.value.kind == PlainValue::Kind::text && name_of_item(item) == "field_of_view" &&
+           !item.value.texts.empty();
+}
+
 /// Takes means of blocks of frames; nothing can be said of the role of flats among projections.
 bool join_frames(ScanItem& item, const AxisChange& change) {
     if (is_role(item)) {
@@ -91,9 +97,16 @@ std::vector<ScanItem> carried_scan(const std::vector<ScanItem>& scan, const Axis
     }
     std::vector<ScanItem> made;
     for (ScanItem item : scan) {
-        if (is_pixel_position(item) && change.axes[2].block > 1) {
+        const bool is_wider = change.to[2] > change.from[2];
+        if (is_pixel_position(item) && (change.axes[2].block > 1 || is_wider)) {
             left_out.push_back(item.path + ": columns are joined");
             continue;
+        }
+        if (is_field_of_view(item) && is_wider) { // halves are joined
+            item.value.texts.front() = "Full";
+        }
+        if (item.kind == ScanItem::Kind::of_frames && change.axes[0].block == 1) {
+            item.value = in_blocks(item.value, change.from[0], 1, change.to[0]);
         }
         if (item.kind == ScanItem::Kind::of_frames && change.axes[0].block > 1 &&
             !join_frames(item, change)) {

@@ -37,38 +37,24 @@ bool has_other_names(const Axes& known, const Axes& there) {
     return false;
 }
 
-/// What a file with elements alone is without.
-std::vector<std::string> all_of(const Axes& axes) {
-    std::vector<std::string> lost;
-    if (has_names(axes)) {
-        lost.push_back("the names of axes, " + axes.names());
-    }
-    std::string spaced;
-    for (std::size_t axis = 0; axis < axes.each.size(); ++axis) {
-        if (axes.each[axis].spacing) {
-            spaced += (spaced.empty() ? "" : ", ") + std::to_string(axis);
-        }
-    }
-    if (!spaced.empty()) {
-        lost.push_back("the spacing of axes " + spaced);
-    }
-    if (axes.sform || axes.qform) {
-        lost.emplace_back("the affine");
-    }
-    if (!axes.channels.empty()) {
+void add_channels(const Axes& known, const Axes& there, std::vector<std::string>& lost) {
+    if (!known.channels.empty() && there.channels.empty()) {
         lost.emplace_back("the names of channels");
     }
-    if (axes.colours.size() > 1) {
+    if (known.colours.size() > 1 && there.colours.empty()) {
         lost.emplace_back("the colours of channels");
     }
-    return lost;
+    if (known.has_wavelengths() && !there.has_wavelengths()) {
+        lost.emplace_back("the wavelengths of channels");
+    }
 }
 
 /// What is known, and not found in the file.
 std::vector<std::string> not_found(const Axes& known, const Axes& there) {
     std::vector<std::string> lost;
     if (has_other_names(known, there)) {
-        lost.push_back("the names of axes, " + known.names());
+        lost.push_back("the names of axes, " + known.names() +
+                       (has_names(there) ? " (in the file they are " + there.names() + ")" : ""));
     }
     for (std::size_t axis = 0; axis < known.each.size(); ++axis) {
         if (known.each[axis].spacing && (!there.known() || !there.each[axis].spacing)) {
@@ -78,12 +64,7 @@ std::vector<std::string> not_found(const Axes& known, const Axes& there) {
     if ((known.sform && !there.sform) || (known.qform && !there.qform)) {
         lost.emplace_back("the affine");
     }
-    if (!known.channels.empty() && there.channels.empty()) {
-        lost.emplace_back("the names of channels");
-    }
-    if (known.colours.size() > 1 && there.colours.empty()) {
-        lost.emplace_back("the colours of channels");
-    }
+    add_channels(known, there, lost);
     for (std::size_t axis = 0; axis < there.each.size() && known.known(); ++axis) {
         const Axis& said = there.each[axis];
         if (known.each[axis].spacing && said.spacing && !known.each[axis].unit.empty() &&
@@ -122,10 +103,31 @@ std::string lost_text(const std::string& input, const std::vector<std::string>& 
     return text;
 }
 
+std::vector<std::string> lost_axes(const Axes& axes) {
+    std::vector<std::string> lost;
+    if (has_names(axes)) {
+        lost.push_back("the names of axes, " + axes.names());
+    }
+    std::string spaced;
+    for (std::size_t axis = 0; axis < axes.each.size(); ++axis) {
+        if (axes.each[axis].spacing) {
+            spaced += (spaced.empty() ? "" : ", ") + std::to_string(axis);
+        }
+    }
+    if (!spaced.empty()) {
+        lost.push_back("the spacing of axes " + spaced);
+    }
+    if (axes.sform || axes.qform) {
+        lost.emplace_back("the affine");
+    }
+    add_channels(axes, {}, lost);
+    return lost;
+}
+
 std::vector<std::string> lost_axes(const OutputDataset& output) {
     const WrittenFormat& written = *output.layout.format;
     if (written.placed == WrittenFormat::Placed::no) {
-        return all_of(output.axes);
+        return lost_axes(output.axes);
     }
     if (written.left_out != nullptr) {
         return written.left_out(output);

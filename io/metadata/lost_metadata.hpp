@@ -15,6 +15,9 @@ namespace runner {
 /// What a finished file of another format than HDF5 does not say of OutputDataset::axes.
 std::vector<std::string> lost_axes(const OutputDataset& output);
 
+/// What a file with elements alone does not say of the axes.
+std::vector<std::string> lost_axes(const Axes& axes);
+
 /// What is true of the output beside its axes, and no such format has: attributes, coordinates
 /// that are not evenly apart, the roles and angles of frames. `axes`: those of the output.
 std::vector<std::string> lost_metadata(const Metadata& metadata, const Axes& axes);

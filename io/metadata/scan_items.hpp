@@ -28,7 +28,8 @@ std::vector<ScanItem> scan_of_part(const std::vector<ScanItem>& scan, const Axis
 
 /// The items that hold after a step: none where the first axis are no more the frames, or the last
 /// two are not what they were. Sizes of pixels are multiplied by blocks, and of blocks of frames
-/// the numbers of the frames are means.
+/// the numbers of the frames are means. Of fewer frames the lists have the first ones; of wider
+/// ones, which halves are joined to, the field of view is the full one.
 std::vector<ScanItem> carried_scan(const std::vector<ScanItem>& scan, const AxisChange& change,
                                    std::vector<std::string>& left_out);
 

@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/files/write_back.hpp"
 #include "io/filters/packer.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
@@ -70,7 +71,8 @@ class ChunkMaker final : public ChunkSource {
                const Target& target)
         : output_(output), grid_(grid), parts_(parts), target_(target) {
         if (repacks(grid, target)) {
-            unpacker_.emplace(layout_filters(output.layout, output.array), grid.part_bytes());
+            unpacker_.emplace(layout_filters(shard_layout(output), output.array),
+                              grid.part_bytes());
             packer_.emplace(target.dataset.layout, target.grid.chunk_bytes(), output.array);
         }
     }
@@ -146,17 +148,14 @@ class EarlySync {
     }
 
     void wrote(std::int64_t bytes) noexcept {
-        constexpr std::int64_t most = 64 * MiB; // of some 20 to 60 ms on a disk
-        waiting_ += bytes;
-        if (file_ && waiting_ >= most) {
+        if (file_ && write_back_.is_due(bytes)) {
             file_->start_sync();
-            waiting_ = 0;
         }
     }
 
   private:
     std::optional<File> file_;
-    std::int64_t waiting_ = 0;
+    WriteBack write_back_;
 };
 
 void store_chunk(const DatasetHandle& dataset, const Target& target, std::int64_t index,

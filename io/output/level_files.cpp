@@ -2,11 +2,13 @@
 #include "io/output/level_files.hpp"
 
 #include "base/rounding.hpp"
+#include "base/sizes.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/levels/count_extremes.hpp"
 #include "io/levels/level_sweep.hpp"
+#include "io/levels/near_runs.hpp"
 #include "io/output/folder_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -88,7 +90,7 @@ class LevelChunks final : public ChunkSource {
     }
 
     static std::int64_t memory(const OutputLayout& layout, std::int64_t chunk_bytes) {
-        return chunk_bytes + Packer::memory(layout, chunk_bytes);
+        return chunk_bytes + Packer::memory(layout, chunk_bytes) + NearRuns::most_span;
     }
 
   private:
@@ -109,8 +111,9 @@ class LevelChunks final : public ChunkSource {
         sweep_.each_run(level_, box, [&](std::int64_t at, std::int64_t in_box, std::int64_t count) {
             const std::int64_t place =
                 in_box / part.columns * grid_.chunk_columns() + in_box % part.columns;
-            elements_.read(begin_ + at * size_, count * size_, to + place * size_);
+            runs_.add(begin_ + at * size_, count * size_, to + place * size_);
         });
+        runs_.read(elements_);
     }
 
     const LevelSweep& sweep_;
@@ -123,6 +126,7 @@ class LevelChunks final : public ChunkSource {
     ChunkGrid grid_;
     Packer packer_;
     std::vector<std::byte> whole_;
+    NearRuns runs_; ///< of a part
 };
 
 int at_once(const AssemblyShare& share, std::int64_t bytes) {
@@ -333,29 +337,28 @@ std::vector<std::int64_t> append_levels(const OutputDataset& output, File& file,
     return sizes;
 }
 
-void store_levels(const OutputDataset& output, const AssemblyShare& share) {
-    if (folder_of(output.layout) == nullptr) {
-        return;
-    }
+void store_level(const OutputDataset& output, std::size_t level, const AssemblyShare& share) {
     const LevelSweep sweep = sweep_of(output, ChunkGrid(output.array, output.layout));
-    for (std::size_t level = 0; level < sweep.levels().size(); ++level) {
-        const OutputDataset& dataset = sweep.levels()[level].dataset;
-        const File elements(elements_path(dataset), File::Mode::read);
-        const ChunkGrid grid(dataset.array, dataset.layout);
-        const int threads = at_once(share, LevelChunks::memory(dataset.layout, grid.chunk_bytes()));
-        std::vector<std::unique_ptr<ChunkSource>> sources;
-        sources.reserve(static_cast<std::size_t>(threads));
-        for (int thread = 0; thread < threads; ++thread) {
-            sources.push_back(std::make_unique<LevelChunks>(sweep, level, elements));
-        }
-        store_folder_files(dataset, share, sources);
+    const OutputDataset& dataset = sweep.levels()[level].dataset;
+    const File elements(elements_path(dataset), File::Mode::read);
+    const ChunkGrid grid(dataset.array, dataset.layout);
+    const int threads = at_once(share, LevelChunks::memory(dataset.layout, grid.chunk_bytes()));
+    std::vector<std::unique_ptr<ChunkSource>> sources;
+    sources.reserve(static_cast<std::size_t>(threads));
+    for (int thread = 0; thread < threads; ++thread) {
+        sources.push_back(std::make_unique<LevelChunks>(sweep, level, elements));
     }
+    store_folder_files(dataset, share, sources);
 }
 
 Extremes make_levels(const OutputDataset& output, const AssemblyShare& share) {
     prepare_levels(output, share);
     Extremes found = reduce_levels(output, share);
-    store_levels(output, share);
+    const std::size_t levels =
+        folder_of(output.layout) == nullptr ? 0 : coarser_levels(output).size();
+    for (std::size_t level = 0; level < levels; ++level) {
+        store_level(output, level, share);
+    }
     return found;
 }
 

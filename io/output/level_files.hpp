@@ -4,6 +4,7 @@
 #include "io/files/file.hpp"
 #include "io/output/assemble_output.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,8 +24,8 @@ void prepare_levels(const OutputDataset& output, const AssemblyShare& share);
 /// share has of the extremes of the stated channels.
 Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share);
 
-/// In a folder, packs a rank's share of the levels' files.
-void store_levels(const OutputDataset& output, const AssemblyShare& share);
+/// In a folder, packs a rank's share of the files of one of coarser_levels(), from 0.
+void store_level(const OutputDataset& output, std::size_t level, const AssemblyShare& share);
 
 /// Puts the packed levels of one file behind the chunks of the image, which end at byte `end` of
 /// it, and returns how many bytes each chunk has. The file's end is then that of the last one.

@@ -7,6 +7,7 @@
 #include "io/output/level_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/written_format.hpp"
+#include "io/writers/row_writers.hpp"
 
 #include <algorithm>
 
@@ -82,9 +83,9 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
             grid.layers() == 1
                 ? 0
                 : 2 * grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes());
-        return std::max(
-            {whole, levels_memory(array, layout),
-             threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes()))});
+        return std::max({whole, levels_memory(array, layout),
+                         threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes()) +
+                                    packed_together_bytes(grid.part_bytes()))});
     }
     const std::int64_t line = grid.part_bytes() / grid.chunk_rows();
     const bool direct = grid.chunk_columns() == grid.columns();

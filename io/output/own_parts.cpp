@@ -8,6 +8,7 @@
 #include "io/files/own_file.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/slice_names.hpp"
+#include "io/output/beside_record.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/publish_slices.hpp"
 #include "io/writers/shards.hpp"
@@ -77,6 +78,9 @@ std::vector<std::string> partial_files(const std::string& file) {
     std::vector<std::string> files = shard_paths({partial_name(file), "", {}, {}});
     files.push_back(partial_name(file));
     files.push_back(partial_name(file) + ".layout");
+    if (SliceNames::of(file)) {
+        files.push_back(replaced_list(file));
+    }
     return files;
 }
 
@@ -126,6 +130,32 @@ void check_part(const std::string& path, Known known, const FileLock& lock) {
 } // namespace
 
 std::string partial_name(const std::string& file) { return file + ".partial"; }
+
+std::vector<std::string> names_on_the_way(const std::string& file) {
+    std::vector<std::string> names = {partial_name(file), lock_path(file), journal_folder(file)};
+    if (is_recorded_beside(file)) {
+        names.push_back(beside_record_path(file));
+    }
+    if (SliceNames::of(file)) {
+        for (const std::string& name : publishing_names(file)) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+std::optional<std::string> name_on_the_way(const std::string& file, const std::string& other) {
+    std::error_code ignored;
+    const fs::path path = fs::weakly_canonical(fs::absolute(other, ignored), ignored);
+    for (const std::string& name : names_on_the_way(file)) {
+        const fs::path taken = fs::weakly_canonical(fs::absolute(name, ignored), ignored);
+        const auto end = std::mismatch(taken.begin(), taken.end(), path.begin(), path.end()).first;
+        if (end == taken.end() || (fs::equivalent(name, other, ignored) && !ignored)) {
+            return name;
+        }
+    }
+    return std::nullopt;
+}
 
 std::int64_t bytes_of_shards(const std::string& file) {
     std::int64_t bytes = 0;
@@ -217,6 +247,9 @@ PartialOutput::~PartialOutput() {
     std::error_code ignored;
     fs::remove(partial_, ignored); // a file is then gone where nothing can be opened either
     fs::remove_all(partial_, ignored);
+    if (SliceNames::of(file_) && publishing_folder(file_).empty()) {
+        fs::remove(replaced_list(file_), ignored); // of slices that are not replaced after all
+    }
     if (fs::symlink_status(partial_, ignored).type() != fs::file_type::not_found) {
         lock_.leave(); // nothing else says whose it is
     }

@@ -5,12 +5,22 @@
 #include "io/output/publish_output.hpp"
 #include "io/rows/rows.hpp"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace runner {
 
 /// `FILE.partial`: the name of an output until it is complete.
 std::string partial_name(const std::string& file);
+
+/// The names that files and folders have beside FILE while it is made: FILE.partial, its lock,
+/// journal and record, and of slices those in which they wait for their names. Without shards and
+/// parts, whose names are many.
+std::vector<std::string> names_on_the_way(const std::string& file);
+
+/// Which of FILE's names_on_the_way() `other` has, or is in a folder of; nothing where it does not.
+std::optional<std::string> name_on_the_way(const std::string& file, const std::string& other);
 
 /// Bytes of the shards that an earlier run left beside the output.
 std::int64_t bytes_of_shards(const std::string& file);

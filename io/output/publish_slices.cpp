@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/output/publish_slices.hpp"
 
+#include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_mark.hpp"
 #include "io/files/folder_tree.hpp"
+#include "io/files/own_file.hpp"
 #include "io/formats/slice_names.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include <unistd.h>
 
@@ -35,8 +43,67 @@ void rename_folder(const std::string& from, const std::string& to, RowWriter::Sy
     sync_names(to, sync);
 }
 
-void remove_replaced(const SliceNames& names) {
+/// What the list of slices that are replaced begins with.
+constexpr std::string_view list_head = "runner slices that are replaced 1\n";
+
+/// How the list has a slice: by name and by what says that it is the same file.
+/// No name holds the byte 0.
+std::string list_entry(const SliceNames& names, const std::string& name) {
+    const FileMark mark = mark_of(names.folder() + name);
+    return fmt::format("{} {} {}", mark.bytes, mark.modified, name) + '\0';
+}
+
+void write_replaced(const std::string& file, RowWriter::Sync sync) {
+    const SliceNames names = *SliceNames::of(file);
+    std::string text(list_head);
     for (const std::string& name : names.there()) {
+        text += list_entry(names, name);
+    }
+    File list(replaced_list(file), File::Mode::create);
+    list.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
+    if (sync == RowWriter::Sync::yes) {
+        list.sync();
+    }
+    list.close();
+    sync_names(file, sync);
+}
+
+/// The entries of the list; nothing where no list of this program has its name.
+std::optional<std::set<std::string>> read_replaced(const std::string& file) {
+    const std::string path = replaced_list(file);
+    if (!is_there(path) || !foreign_file(path).empty() || !foreign_owner(path).empty()) {
+        return std::nullopt;
+    }
+    const File list(path, File::Mode::read);
+    std::string text(static_cast<std::size_t>(list.size()), ' ');
+    list.read(0, std::ssize(text), reinterpret_cast<std::byte*>(text.data()));
+    if (!text.starts_with(list_head)) {
+        return std::nullopt;
+    }
+    std::set<std::string> entries;
+    for (std::size_t at = list_head.size(); at < text.size();) {
+        const std::size_t end = std::min(text.find('\0', at), text.size() - 1) + 1;
+        entries.insert(text.substr(at, end - at));
+        at = end;
+    }
+    return entries;
+}
+
+/// Removes the slices that the list has, as they are there. @throws Error (output), before it
+/// removes any, where another file has the name of one: a run may have died in between, and others
+/// have put it there since.
+void remove_replaced(const std::string& file, const SliceNames& names) {
+    const std::set<std::string> entries = read_replaced(file).value_or(std::set<std::string>());
+    const std::vector<std::string> there = names.there();
+    for (const std::string& name : there) {
+        if (!entries.contains(list_entry(names, name))) {
+            throw Error(ExitCode::output,
+                        {"cannot replace the slices", names.folder() + name,
+                         "it has come, or was changed, since a run that died began to replace them",
+                         "Move it away, then run the same command again"});
+        }
+    }
+    for (const std::string& name : there) {
         const std::string path = names.folder() + name;
         if (::unlink(path.c_str()) != 0) {
             fail_slices("cannot remove a slice that is replaced", path, errno);
@@ -62,6 +129,12 @@ void publish_one(const std::string& from, const std::string& file) {
 
 } // namespace
 
+std::string replaced_list(const std::string& file) { return file + ".replaced"; }
+
+std::vector<std::string> publishing_names(const std::string& file) {
+    return {replacing(file), publishing(file), replaced_list(file)};
+}
+
 std::string publishing_folder(const std::string& file) {
     if (!SliceNames::of(file)) {
         return "";
@@ -82,6 +155,9 @@ void publish_slices(const std::string& partial, const std::string& file, Overwri
                     {"cannot give the slices their names", file, "slices of such names exist",
                      "Set output.overwrite = true, or name another; the result is in " + partial});
     }
+    if (replaces) {
+        write_replaced(file, sync);
+    }
     rename_folder(partial, replaces ? replacing(file) : publishing(file), sync);
     finish_slices(file, sync);
 }
@@ -90,9 +166,14 @@ void finish_slices(const std::string& file, RowWriter::Sync sync) {
     const std::optional<SliceNames> names = SliceNames::of(file);
     const std::string folder = publishing(file);
     if (is_there(replacing(file))) {
-        remove_replaced(*names);
+        remove_replaced(file, *names);
         sync_names(file, sync);
         rename_folder(replacing(file), folder, sync);
+    }
+    if (const std::string list = replaced_list(file); read_replaced(file)) {
+        if (::unlink(list.c_str()) != 0) {
+            fail_slices("cannot remove the list of slices that were replaced", list, errno);
+        }
     }
     const std::string from = folder + "/";
     for (const std::string& name : files_in(folder)) {

@@ -65,6 +65,9 @@ std::string Axes::text() const {
             text += " (" + listed + (channels.size() > most ? ", …" : "") + ")";
         }
     }
+    if (channels.size() == 1 && !find("c")) {
+        text += ", channel " + channels.front();
+    }
     const auto add_form = [&](const std::optional<Affine>& form, const char* name) {
         text += form ? fmt::format(", {} {}", name, form->code) : "";
     };
@@ -110,11 +113,11 @@ Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
         }
     }
     const std::optional<std::size_t> c = axes.find("c");
-    if (!c || std::ssize(axes.channels) != shape[*c]) {
-        axes.channels.clear();
-    }
-    if (std::ssize(axes.colours) != (c ? shape[*c] : 1)) {
-        axes.colours.clear();
+    for (const ChannelList& each : channel_lists) {
+        const bool may_be_one = !c && (each.list == &Axes::channels || each.list == &Axes::colours);
+        if (std::ssize(axes.*each.list) != (c ? shape[*c] : may_be_one ? 1 : 0)) {
+            (axes.*each.list).clear();
+        }
     }
     for (std::optional<Affine>* form : {&axes.sform, &axes.qform}) {
         if (*form && !fits(**form, shape.size())) {

@@ -39,13 +39,18 @@ struct Affine {
 /// What the axes of a dataset are, and where its elements lie.
 struct Axes {
     std::vector<Axis> each = {};            ///< one for each axis; empty where nothing says
-    std::vector<std::string> channels = {}; ///< names along the axis c; empty where nothing says
+    std::vector<std::string> channels = {}; ///< names along the axis c; without it one, or none
     /// In which each channel is drawn, "RRGGBB"; without an axis c one. Empty where nothing says.
     std::vector<std::string> colours = {};
+    /// The wavelength of emission, or excitation, of each channel in nm, "461.5"; empty where
+    /// nothing says.
+    std::vector<std::string> emissions = {};
+    std::vector<std::string> excitations = {};
     std::optional<Affine> sform = {}; ///< any affine
     std::optional<Affine> qform = {}; ///< one whose steps stand upright on one another
 
     bool known() const { return !each.empty(); }
+    bool has_wavelengths() const { return !emissions.empty() || !excitations.empty(); }
     /// The axis of that name; nothing where there is none, or several.
     std::optional<std::size_t> find(std::string_view name) const;
     /// "c, z, y, x"; "?" stands for an axis without a name.
@@ -55,6 +60,16 @@ struct Axes {
 
     bool operator==(const Axes&) const = default;
 };
+
+/// What is known of each channel along the axis c, with the names that texts have for it. An image
+/// without that axis has one name and one colour.
+struct ChannelList {
+    const char* name;
+    std::vector<std::string> Axes::*list;
+};
+inline constexpr std::array channel_lists = {
+    ChannelList{"channels", &Axes::channels}, ChannelList{"colours", &Axes::colours},
+    ChannelList{"emissions", &Axes::emissions}, ChannelList{"excitations", &Axes::excitations}};
 
 /// Axes with these names, a letter each: "tczyx".
 Axes axes_of_letters(std::string_view letters);

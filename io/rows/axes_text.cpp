@@ -138,11 +138,10 @@ std::string to_text(const Axes& axes) {
         each.push_back(json_of(axis));
     }
     Json json{{"axes", std::move(each)}};
-    if (!axes.channels.empty()) {
-        json["channels"] = axes.channels;
-    }
-    if (!axes.colours.empty()) {
-        json["colours"] = axes.colours;
+    for (const ChannelList& list : channel_lists) {
+        if (!(axes.*list.list).empty()) {
+            json[list.name] = axes.*list.list;
+        }
     }
     if (axes.sform) {
         json["sform"] = json_of(*axes.sform);
@@ -167,8 +166,9 @@ std::optional<Axes> axes_of_text(std::string_view text, std::size_t count) {
                 return std::nullopt;
             }
         }
-        made.channels = texts_in(json, "channels");
-        made.colours = texts_in(json, "colours");
+        for (const ChannelList& list : channel_lists) {
+            made.*list.list = texts_in(json, list.name);
+        }
         made.sform = affine_of(json.find("sform"), count);
         made.qform = affine_of(json.find("qform"), count);
     } catch (const JsonError&) {

@@ -160,8 +160,9 @@ Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
         }
         return some;
     };
-    axes.channels = taken(whole.channels);
-    axes.colours = taken(whole.colours);
+    for (const ChannelList& each : channel_lists) {
+        axes.*each.list = taken(whole.*each.list);
+    }
     return axes;
 }
 

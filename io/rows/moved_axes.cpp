@@ -75,11 +75,13 @@ Axes moved_axes(const Axes& whole, const std::vector<AxisOrigin>& from) {
         const Axis& of = whole.each[static_cast<std::size_t>(axis.axis)];
         made.each.back() = moved_axis(of, axis);
         if (of.name == "c" && axis.first == 0 && axis.step == 1) {
-            made.channels = whole.channels;
-            made.colours = whole.colours;
+            for (const ChannelList& each : channel_lists) {
+                made.*each.list = whole.*each.list;
+            }
         }
     }
     if (!whole.find("c")) {
+        made.channels = whole.channels;
         made.colours = whole.colours;
     }
     made.sform = moved(whole.sform, from);

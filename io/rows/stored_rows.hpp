@@ -24,6 +24,16 @@ struct ChunkPlace {
     bool operator==(const ChunkPlace&) const = default;
 };
 
+/// A file in an archive that chunks lie in.
+struct ArchiveMember {
+    std::string name;
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+    std::uint32_t checksum = 0; ///< CRC-32 of the bytes
+
+    bool operator==(const ArchiveMember&) const = default;
+};
+
 /// Whether a chunk across the end of the array is stored whole, or may be cut there along the first
 /// axis that is not of one element.
 enum class EdgeChunks { whole, cut };
@@ -62,6 +72,8 @@ struct StoredRows {
     std::string dataset = {};
     std::vector<std::string> chunk_files = {};
     std::vector<std::byte> fill = {};
+    /// An archive has these: the files in it that `chunks` lie in, in the order of their places.
+    std::vector<ArchiveMember> members = {};
     FileMarks files = {};
     /// Why the file alone is not the dataset that it says; "" where it is. In a stack of files each
     /// may be a part.

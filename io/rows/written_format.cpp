@@ -13,6 +13,8 @@
 #include "io/rows/dense_rows.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <optional>
 #include <set>
 #include <span>
@@ -60,6 +62,12 @@ refuse_structure(const std::string& file, const std::string& why,
     throw Error(ExitCode::input, {"cannot read the output", file, why, remedy});
 }
 
+/// The name that an unfinished file of a folder, which a killed run or repair left, was to get;
+/// that of any other one.
+std::string finished_name(const std::string& name) {
+    return name.ends_with(unfinished) ? name.substr(0, name.size() - unfinished.size()) : name;
+}
+
 /// The names of files that an output that is a folder has.
 std::set<std::string> names_of(const OutputDataset& output, const FolderOfChunks& folder) {
     std::set<std::string> names;
@@ -95,27 +103,47 @@ std::string difference(const std::set<std::string>& belong, const std::vector<st
     return foreign_file_among(belong, there);
 }
 
-/// The texts of a folder whose chunks are all there, the last one behind all others.
-void write_texts(const OutputDataset& output, const FolderOfChunks& folder) {
+void write_text(const std::string& path, const std::string& text) {
+    File file(path, File::Mode::create);
+    file.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
+    file.sync();
+    file.close();
+}
+
+/// The texts of a folder whose chunks are all there. The last one gets its name behind all others,
+/// and when `before_last` is done.
+void write_texts(const OutputDataset& output, const FolderOfChunks& folder,
+                 const std::function<void()>& before_last) {
     std::set<std::string> names = names_of(output, folder);
     for (const CoarserLevel& level : coarser_levels(output)) {
         remove_tree(output.file + "/" + folder.level_elements(level.dataset));
     }
     std::vector<std::string> there = folder.list(output.file);
     const auto texts = folder.texts(output);
+    std::set<std::string> others = {folder.record == nullptr ? "" : folder.record};
     for (const auto& [name, text] : texts) {
-        std::erase(there, name); // which a killed run left
+        others.insert(name);
     }
+    std::erase_if(there, [&](const auto& name) { return others.contains(finished_name(name)); });
     if (const std::string why = difference(names, there); !why.empty()) {
         throw Error(ExitCode::output, {"cannot complete the output", output.file, why,
                                        "Move away what this program did not put there, or set "
                                        "run.resume = \"never\""});
     }
-    for (const auto& [name, text] : texts) {
-        File file(output.file + "/" + name, File::Mode::create);
-        file.write(0, std::ssize(text), reinterpret_cast<const std::byte*>(text.data()));
-        file.sync();
-        file.close();
+    for (std::size_t i = 0; i + 1 < texts.size(); ++i) {
+        write_text(output.file + "/" + texts[i].first, texts[i].second);
+    }
+    if (texts.empty()) { // of slices
+        return before_last();
+    }
+    const std::string last = output.file + "/" + texts.back().first;
+    const std::string under_way = last + std::string(unfinished);
+    remove_tree(last); // of a run that was killed when all was there
+    write_text(under_way, texts.back().second);
+    before_last();
+    if (std::rename(under_way.c_str(), last.c_str()) != 0) {
+        throw Error(ExitCode::output,
+                    {"cannot complete the output", last, errno_text(errno), errno_remedy(errno)});
     }
 }
 
@@ -143,11 +171,9 @@ void check_folder(const OutputDataset& output, const FolderOfChunks& folder) {
         }
         names.insert(name);
     }
+    names.insert(folder.record == nullptr ? "" : folder.record);
     std::vector<std::string> there = folder.list(output.file);
-    std::erase_if(there, [&](const std::string& name) { // which a killed repair left
-        return name.ends_with(unfinished) &&
-               names.contains(name.substr(0, name.size() - unfinished.size()));
-    });
+    std::erase_if(there, [&](const auto& name) { return names.contains(finished_name(name)); });
     if (const std::string why = foreign_file_among(names, there); !why.empty()) {
         refuse_structure(output.file, why, "Move it away");
     }
@@ -308,9 +334,10 @@ void check_axes(const OutputDataset& output) {
     }
 }
 
-void place_written(const OutputDataset& output) {
+void place_written(const OutputDataset& output, const std::function<void()>& before_last) {
+    const auto then = before_last ? before_last : std::function<void()>([] {});
     if (const FolderOfChunks* const folder = folder_of(output.layout)) {
-        write_texts(output, *folder);
+        write_texts(output, *folder, then);
         return;
     }
     const std::int64_t bytes = file_bytes(output);
@@ -318,6 +345,7 @@ void place_written(const OutputDataset& output) {
     each_piece(output, written_to(file));
     file.resize(bytes);
     file.close();
+    then();
 }
 
 std::vector<std::string> restore_texts(const OutputDataset& output) {

@@ -59,7 +59,8 @@ struct FolderOfChunks {
     std::vector<std::byte> (*tail)(const OutputDataset& output, const FileOfChunks& file,
                                    std::span<const std::int64_t> sizes) = nullptr;
 
-    /// All other files, by name, with their bytes. The last one says that the output is there.
+    /// All other files but the record, by name, with their bytes. The last one says that the output
+    /// is there.
     std::vector<std::pair<std::string, std::string>> (*texts)(const OutputDataset& output) =
         nullptr;
 
@@ -78,6 +79,10 @@ struct FolderOfChunks {
     /// Not null: the texts state the extremes of these channels (OutputDataset::extremes), of an
     /// output of which this returns some.
     std::optional<Channels> (*channels)(const OutputDataset& output) = nullptr;
+
+    /// Not null: the name, in the folder, of the record of the job that made it
+    /// (io/output/beside_record.hpp). Otherwise that stands beside the output.
+    const char* record = nullptr;
 };
 
 /// How a format stores elements that are packed, chunk by chunk (ChunkGrid), one after the other in
@@ -214,9 +219,10 @@ struct PackedPlace {
 std::vector<PackedPlace> packed_places(const OutputDataset& output);
 
 /// Writes the structure again, once the output's axes are known; of a folder for the first time.
-/// Slices have their structure already, and all must be there. @throws Error (output), also where
-/// a folder has other files.
-void place_written(const OutputDataset& output);
+/// Slices have their structure already, and all must be there. `before_last` is called when all is
+/// written; in a folder before the last text gets its name. @throws Error (output), also where a
+/// folder has other files.
+void place_written(const OutputDataset& output, const std::function<void()>& before_last = {});
 
 /// Whether the file has the length and, but for its elements, the bytes that create_written()
 /// gives it; of a folder, whether its texts are those and no other files are in it than its own.

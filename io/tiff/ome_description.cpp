@@ -33,8 +33,9 @@ std::string_view type_name(ElementType type) {
     }
 }
 
-/// Gives each axis that counts pages a letter of its own.
-void name_pages(WrittenAxes& axes, const TiffImage& image) {
+/// Gives each axis that counts pages a letter of its own. Returns what nothing says of them, for
+/// people: of one axis it is no matter which it is.
+std::vector<std::string> name_pages(WrittenAxes& axes, const TiffImage& image) {
     if (axes.pages.size() > 3) {
         throw Error(ExitCode::usage,
                     {"cannot make an OME-TIFF", shape_text(image.leading),
@@ -42,12 +43,22 @@ void name_pages(WrittenAxes& axes, const TiffImage& image) {
                      other_formats});
     }
     const std::string_view wanted = axes.pages.size() < 3 ? "ztc" : "zct";
+    const bool guesses = axes.pages.size() > 1 && axes.find('?') != nullptr;
     for (std::size_t i = axes.pages.size(); i-- > 0;) {
         WrittenAxis& axis = axes.pages[i];
         for (std::size_t j = 0; axis.letter == '?' && j < wanted.size(); ++j) {
             axis.letter = axes.find(wanted[j]) == nullptr ? wanted[j] : '?';
         }
     }
+    if (!guesses) {
+        return {};
+    }
+    std::string letters;
+    for (const WrittenAxis& axis : axes.pages) {
+        letters += std::string(1, axis.letter) + ", ";
+    }
+    return {"the names of axes, which nothing says: they are taken for " + letters +
+            "y, x, and input.axes of a job says others"};
 }
 
 /// XYZCT: what runs fastest first, and then what is not there.
@@ -126,13 +137,13 @@ std::vector<std::string> name_texts(WrittenAxes& axes, const Axes& known, std::i
 
 /// ` Color="-16776961"` for each channel: red, green, blue and alpha in the bytes of a number with
 /// a sign; empty texts where colours are not known.
-std::vector<std::string> colour_texts(const WrittenAxes& axes, const Axes& known,
-                                      std::int64_t channels) {
+std::vector<std::string> colour_texts(WrittenAxes& axes, const Axes& known, std::int64_t channels) {
     std::vector<std::string> texts(static_cast<std::size_t>(channels));
     const WrittenAxis* const c = axes.find('c');
     if (known.colours.size() != texts.size() || (c != nullptr && c->at.name != "c")) {
         return texts;
     }
+    axes.say_channels();
     for (std::size_t i = 0; i < texts.size(); ++i) {
         const std::string& colour = known.colours[i];
         std::uint32_t rgb = 0;
@@ -145,12 +156,35 @@ std::vector<std::string> colour_texts(const WrittenAxes& axes, const Axes& known
     return texts;
 }
 
+/// ` EmissionWavelength="461"`, in nm, for each channel; empty texts where they are not known.
+std::vector<std::string> wavelength_texts(WrittenAxes& axes, const Axes& known,
+                                          std::int64_t channels) {
+    std::vector<std::string> texts(static_cast<std::size_t>(channels));
+    const WrittenAxis* const c = axes.find('c');
+    if (c != nullptr && c->at.name != "c") {
+        return texts;
+    }
+    for (const auto& [key, list] :
+         {std::pair("Excitation", &Axes::excitations), std::pair("Emission", &Axes::emissions)}) {
+        if ((known.*list).size() != texts.size()) {
+            continue;
+        }
+        axes.say_channels();
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            if ((known.*list)[i].find_first_not_of("0123456789.e+-") == std::string::npos) {
+                texts[i] += fmt::format(" {}Wavelength=\"{}\"", key, (known.*list)[i]);
+            }
+        }
+    }
+    return texts;
+}
+
 } // namespace
 
 TiffDescription ome_description(const TiffImage& image, const OutputDataset& output) {
     constexpr const char* schema = "http://www.openmicroscopy.org/Schemas/OME/2016-06";
     WrittenAxes axes(image, output);
-    name_pages(axes, image);
+    std::vector<std::string> left_out = name_pages(axes, image);
     const std::int64_t channels = extent_of(axes, 'c');
     std::string xml = fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -165,13 +199,16 @@ TiffDescription ome_description(const TiffImage& image, const OutputDataset& out
            physical_size_text(axes, axes.find('z'), 'Z') + interval_text(axes) + ">\n";
     const std::vector<std::string> names = name_texts(axes, output.axes, channels);
     const std::vector<std::string> colours = colour_texts(axes, output.axes, channels);
+    const std::vector<std::string> wavelengths = wavelength_texts(axes, output.axes, channels);
     for (std::size_t channel = 0; channel < names.size(); ++channel) {
-        xml += fmt::format("<Channel ID=\"Channel:0:{}\"{}{} SamplesPerPixel=\"{}\"/>\n", channel,
-                           names[channel], colours[channel], image.samples);
+        xml += fmt::format("<Channel ID=\"Channel:0:{}\"{}{}{} SamplesPerPixel=\"{}\"/>\n", channel,
+                           names[channel], colours[channel], wavelengths[channel], image.samples);
     }
     xml += fmt::format("<TiffData IFD=\"0\" PlaneCount=\"{}\"/>\n</Pixels>\n</Image>\n</OME>",
                        image.pages());
-    return {{std::move(xml), std::nullopt}, axes.left_out()};
+    const std::vector<std::string> others = axes.left_out();
+    left_out.insert(left_out.end(), others.begin(), others.end());
+    return {{std::move(xml), std::nullopt}, std::move(left_out)};
 }
 
 } // namespace runner

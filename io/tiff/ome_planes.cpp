@@ -281,6 +281,20 @@ std::string colour_of(const StartTags& channel) {
                : "";
 }
 
+/// A wavelength of a Channel element in nm; empty where it has none.
+std::string wavelength_of(const StartTags& channel, const std::string& key) {
+    const std::string_view text = channel.text(key).value_or("");
+    double length = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), length);
+    const std::optional<double> metres =
+        metres_in(plain_unit(plain_text(channel.text(key + "Unit").value_or("nm"))));
+    if (failure != std::errc{} || end != text.data() + text.size() || !(length > 0) || !metres) {
+        return "";
+    }
+    constexpr double nanometre = 1e-9;
+    return fmt::format("{:.6g}", length * (*metres / nanometre));
+}
+
 } // namespace
 
 std::optional<OmeAxes> ome_axes(std::string_view description, int samples, std::int64_t image) {
@@ -311,11 +325,18 @@ std::optional<OmeAxes> ome_axes(std::string_view description, int samples, std::
         } else if (tags.name() == "Channel" && found && tags.is_start()) {
             found->channels.push_back(plain_text(tags.text("Name").value_or("")));
             found->colours.push_back(colour_of(tags));
+            found->emissions.push_back(wavelength_of(tags, "EmissionWavelength"));
+            found->excitations.push_back(wavelength_of(tags, "ExcitationWavelength"));
         }
     }
     const auto is_empty = [](const std::string& text) { return text.empty(); };
     if (found && std::all_of(found->channels.begin(), found->channels.end(), is_empty)) {
         found->channels.clear();
+    }
+    for (auto list : {&OmeAxes::emissions, &OmeAxes::excitations}) {
+        if (found && std::any_of(((*found).*list).begin(), ((*found).*list).end(), is_empty)) {
+            ((*found).*list).clear();
+        }
     }
     if (found && std::any_of(found->colours.begin(), found->colours.end(), is_empty)) {
         found->colours.clear();

@@ -35,8 +35,10 @@ struct OmeAxes {
     std::vector<Axis> leading;         ///< those axes
     Axis y;
     Axis x;
-    std::vector<std::string> channels; ///< names of all, or none
-    std::vector<std::string> colours;  ///< of all, as Axes::colours, or none
+    std::vector<std::string> channels;       ///< names of all, or none
+    std::vector<std::string> colours;        ///< of all, as Axes::colours, or none
+    std::vector<std::string> emissions = {}; ///< as Axes has them
+    std::vector<std::string> excitations = {};
 };
 
 /// The axes of the image of this number; nothing where it is no OME-XML, there is no such image, or

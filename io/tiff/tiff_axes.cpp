@@ -194,6 +194,8 @@ void find_axes(const PagesDescription& described, const Resolution& resolution,
         }
         leading->axes.channels = ome->channels;
         leading->axes.colours = ome->colours;
+        leading->axes.emissions = ome->emissions;
+        leading->axes.excitations = ome->excitations;
         y = ome->y;
         x = ome->x;
     } else if ((leading = imagej_axes(description, labels))) {

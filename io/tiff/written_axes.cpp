@@ -121,6 +121,12 @@ std::vector<std::string> WrittenAxes::left_out() const {
     if (!axes_.channels.empty() && !said_channels_) {
         texts.emplace_back("the names of channels");
     }
+    if (axes_.colours.size() > 1 && !said_channels_) {
+        texts.emplace_back("the colours of channels");
+    }
+    if (axes_.has_wavelengths() && !said_channels_) {
+        texts.emplace_back("the wavelengths of channels");
+    }
     return texts;
 }
 

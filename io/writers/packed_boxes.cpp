@@ -12,7 +12,7 @@ namespace runner {
 PackedBoxes::PackedBoxes(const OutputDataset& output, const ChunkGrid& grid,
                          const PackedParts& parts)
     : size_(size_of(output.array.type)), volumes_(output.array.shape), grid_(grid), parts_(parts),
-      unpacker_(layout_filters(output.layout, output.array), grid.part_bytes()) {}
+      unpacker_(layout_filters(shard_layout(output), output.array), grid.part_bytes()) {}
 
 void PackedBoxes::read(const VolumeBox& box, std::byte* to) {
     const std::int64_t down = ceil_divide(grid_.frame_rows(), grid_.chunk_rows());

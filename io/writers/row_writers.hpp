@@ -34,6 +34,8 @@ std::unique_ptr<RowWriter> open_pieces_writer(const ArrayInfo& array, std::vecto
 /// Compressed chunks: appended to the rank's shards.
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads,
                                               std::int64_t attempt);
+/// What each of its threads holds beside a part and a Packer: small parts that it writes at once.
+std::int64_t packed_together_bytes(std::int64_t part_bytes);
 
 /// Compressed chunks of a finished output, stored again: in place where they take as many bytes as
 /// before, else by `files`.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -33,6 +34,10 @@ std::string shard_path(const OutputDataset& output, int rank, std::int64_t attem
 /// All shards there are, of whichever run, by name; no file whose name only begins like theirs.
 std::vector<std::string> shard_paths(const OutputDataset& output);
 
+/// How parts are packed in shards. Parts of chunks of several layers are unpacked when the chunks
+/// are put together, so they wait in lz4, which takes little time.
+OutputLayout shard_layout(const OutputDataset& output);
+
 /// Removes the shards, once the output has its name.
 void remove_shards(const OutputDataset& output);
 
@@ -43,7 +48,9 @@ class PackedParts {
     explicit PackedParts(const OutputDataset& output);
 
     /// Whether a shard lists this part.
-    bool has(std::int64_t part) const { return !places_.at(index(part)).empty(); }
+    bool has(std::int64_t part) const {
+        return !places_.at(static_cast<std::size_t>(part)).empty();
+    }
 
     /// Fills `bytes` with the packed part; false when no shard has it whole.
     bool read(std::int64_t part, std::vector<std::byte>& bytes) const;
@@ -60,8 +67,9 @@ class PackedParts {
         std::size_t shard = 0;
     };
 
-    static std::size_t index(std::int64_t part) { return static_cast<std::size_t>(part); }
-    void list(std::size_t shard);
+    using Listed = std::pair<std::int64_t, Place>; ///< a part, and where it waits
+
+    std::vector<Listed> list(std::size_t shard) const;
 
     std::vector<File> shards_;
     /// The places of each part: a run that was killed after writing one and before its journal knew

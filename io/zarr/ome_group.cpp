@@ -78,12 +78,10 @@ std::vector<std::int64_t> order_of(const std::vector<std::string>& names) {
 
 /// What to do about axes in another order.
 std::string way_to_order(const std::vector<std::string>& names) {
-    constexpr std::size_t most_transposed = 3; // axes, by the kind transpose
     const std::vector<std::int64_t> order = order_of(names);
     const std::string way =
-        order.empty() || names.size() > most_transposed
-            ? "Take one number of an axis, as input.select = { c = 0 }"
-            : "Let transpose with permutation = " + shape_text(order) + " come before";
+        order.empty() ? "Take one number of an axis, as input.select = { c = 0 }"
+                      : "Let transpose with permutation = " + shape_text(order) + " come before";
     return way + ", or end the output's name in .zarr, .h5 or .ome.tif";
 }
 
@@ -134,9 +132,13 @@ OmeAxes ome_axes(const OutputDataset& output) {
         for (std::size_t axis = 0; axis < count; ++axis) {
             made.axes.each[axis].name = usual_name(axis, count);
         }
+        constexpr std::size_t most_sure = 3; // z, y and x
         if (!names.empty()) {
             made.left_out.push_back("the names of axes, " + output.axes.names() +
                                     ", which OME-Zarr has not in this order");
+        } else if (count > most_sure) {
+            made.left_out.push_back("the names of axes, which nothing says: they are taken for " +
+                                    made.axes.names() + ", and input.axes of a job says others");
         }
     }
     for (Axis& axis : made.axes.each) {
@@ -153,6 +155,9 @@ OmeAxes ome_axes(const OutputDataset& output) {
         (!is_same || channels > most_channels || channels != std::ssize(made.axes.channels))) {
         made.left_out.emplace_back("the names of channels");
         made.axes.channels.clear();
+    }
+    if (made.axes.has_wavelengths()) {
+        made.left_out.emplace_back("the wavelengths of channels");
     }
     if (!is_same || channels != std::ssize(made.axes.colours)) {
         made.axes.colours.clear();
@@ -372,6 +377,9 @@ std::vector<std::string> left_out_of_array(const OutputDataset& output) {
     }
     if (!output.axes.channels.empty()) {
         left_out.emplace_back("the names of channels");
+    }
+    if (output.axes.has_wavelengths()) {
+        left_out.emplace_back("the wavelengths of channels");
     }
     return left_out;
 }

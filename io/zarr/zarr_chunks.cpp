@@ -80,6 +80,9 @@ class ChunkLister {
         }
         std::sort(made_.places.begin(), made_.places.end(),
                   [](const ChunkPlace& a, const ChunkPlace& b) { return a.index < b.index; });
+        std::sort(
+            made_.members.begin(), made_.members.end(),
+            [](const ArchiveMember& a, const ArchiveMember& b) { return a.offset < b.offset; });
         return std::move(made_);
     }
 
@@ -145,6 +148,10 @@ class ChunkLister {
             made_.files.push_back(found->path); // an archive once
         }
         const Extent extent{found->offset, found->bytes};
+        if (found->checksum) {
+            made_.members.push_back({name.starts_with("./") ? name.substr(2) : name, extent.offset,
+                                     extent.bytes, *found->checksum});
+        }
         made_.marks.emplace(found->path, found->mark);
         made_.stored_bytes += extent.bytes;
         std::optional<File> file;

@@ -16,9 +16,10 @@ inline constexpr std::int64_t most_chunk_files = std::int64_t{1} << 20;
 
 /// Where the stored chunks of an array lie.
 struct ZarrChunks {
-    std::vector<std::string> files; ///< by their own paths
-    std::vector<ChunkPlace> places; ///< in the order of their indices
-    FileMarks marks;                ///< of the files
+    std::vector<std::string> files;     ///< by their own paths
+    std::vector<ChunkPlace> places;     ///< in the order of their indices
+    std::vector<ArchiveMember> members; ///< of an archive, in the order of their places
+    FileMarks marks;                    ///< of the files
     std::int64_t stored_bytes = 0;
 };
 

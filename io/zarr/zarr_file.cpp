@@ -176,6 +176,7 @@ StoredRows survey_zarr(const SurveyedDataset& what) {
     stored.fill = std::move(array.fill);
     stored.chunks = std::move(chunks.places);
     stored.chunk_files = std::move(chunks.files);
+    stored.members = std::move(chunks.members);
     stored.files = std::move(chunks.marks);
     stored.files.merge(store.take_marks());
     return stored;

@@ -106,7 +106,7 @@ std::optional<StoreFile> ZarrStore::file(const std::string& name) {
     if (archive_) {
         const std::optional<ZipArchive::Extent> found = archive_->find(member(name));
         return found ? std::optional(StoreFile{archive_->path(), archive_->mark(), found->offset,
-                                               found->bytes})
+                                               found->bytes, found->checksum})
                      : std::nullopt;
     }
     const fs::path path = place(name);

@@ -19,6 +19,7 @@ struct StoreFile {
     FileMark mark;    ///< of the whole file
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
+    std::optional<std::uint32_t> checksum = {}; ///< CRC-32 of a member of an archive
 };
 
 /// The name of a node in a group of a store; "" is the store itself.

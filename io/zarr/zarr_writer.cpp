@@ -256,8 +256,8 @@ bool is_zarr_name(const std::string& file) {
         const std::size_t end = std::min(name.find('/', at), name.size());
         const std::string part = name.substr(at, end - at);
         const bool is_number = part.find_first_not_of("0123456789") == std::string::npos;
-        constexpr std::array<std::string_view, 6> known = {
-            "c", zarr_json, zarray_json, zattrs_json, zgroup_json, level_elements};
+        constexpr std::array<std::string_view, 7> known = {
+            "c", zarr_json, zarray_json, zattrs_json, zgroup_json, level_elements, zarr_record};
         const bool is_known = std::find(known.begin(), known.end(), part) != known.end();
         if (!is_known && (part.empty() || !is_number)) {
             return false;

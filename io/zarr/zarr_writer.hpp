@@ -40,6 +40,9 @@ std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset&
 std::string zarr_level_elements(const OutputDataset& level);
 bool is_zarr_name(const std::string& name);
 
+/// FolderOfChunks::record: a file that no version of Zarr knows.
+inline constexpr const char* zarr_record = "runner.json";
+
 /// What of the output's axes the texts do not say.
 std::vector<std::string> left_out_of_zarr(const OutputDataset& output, ZarrFlavour flavour);
 

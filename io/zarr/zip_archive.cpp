@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "io/filters/crc32.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,18 +38,6 @@ constexpr std::int64_t header_bytes = 30;
 // Numbers of 16 and 32 bits that stand for a larger one, which zip64 has elsewhere.
 constexpr std::uint64_t none16 = 0xffff;
 constexpr std::uint64_t none32 = 0xffffffff;
-
-std::uint32_t crc32(std::string_view bytes) {
-    constexpr std::uint32_t polynomial = 0xedb88320;
-    std::uint32_t value = ~0U;
-    for (const char byte : bytes) {
-        value ^= static_cast<unsigned char>(byte);
-        for (int bit = 0; bit < 8; ++bit) {
-            value = value >> 1U ^ (polynomial & (0U - (value & 1U)));
-        }
-    }
-    return ~value;
-}
 
 /// Whether a member's name is a path within the archive.
 bool leads_within(std::string_view name) {
@@ -295,7 +284,7 @@ std::optional<ZipArchive::Extent> ZipArchive::find(const std::string& name) cons
                            begin_of_directory_),
                get_again);
     }
-    return Extent{offset, entry.bytes};
+    return Extent{offset, entry.bytes, entry.checksum};
 }
 
 std::optional<std::string> ZipArchive::text(const std::string& name,
@@ -312,7 +301,7 @@ std::optional<std::string> ZipArchive::text(const std::string& name,
     }
     const std::vector<std::byte> bytes = bytes_at(found->offset, found->bytes);
     std::string text = Numbers(bytes).text();
-    if (crc32(text) != entries_.at(name).checksum) {
+    if (crc32_of(bytes) != found->checksum) {
         refuse(name, "it does not match its checksum", get_again);
     }
     return text;

@@ -16,10 +16,11 @@ namespace runner {
 /// are. Names of members are paths without "..", links and slashes at their ends.
 class ZipArchive {
   public:
-    /// The bytes of a member in the file.
+    /// The bytes of a member in the file, and their CRC-32.
     struct Extent {
         std::int64_t offset = 0;
         std::int64_t bytes = 0;
+        std::uint32_t checksum = 0;
     };
 
     /// Reads its directory. @throws Error (input) where that is damaged, or a name leads out of the
