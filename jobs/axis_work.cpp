@@ -119,12 +119,7 @@ Axes axes_after(const Job& job, Axes axes) {
         return {};
     }
     for (const Likeness& step : steps) {
-        std::vector<AxisOrigin> from;
-        for (const auto& [axis, block] : step.axes) {
-            const auto elements = static_cast<double>(block);
-            from.push_back({axis, (elements - 1) / 2, elements});
-        }
-        axes = moved_axes(axes, from);
+        axes = moved_axes(axes, step.origins());
     }
     return axes;
 }

@@ -46,6 +46,9 @@ class EachSampleJob : public StreamJob {
     bool checks_rows() const override { return first().checks_rows(); }
     void check_rows(std::int64_t first, std::int64_t rows, const std::byte* in) const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    std::int64_t thread_bytes(const RowBlock& block) const override {
+        return first().thread_bytes(lines_of(block));
+    }
     std::int64_t kept_bytes(Backend backend) const override { return first().kept_bytes(backend); }
     void prepare(Queue& queue, std::byte* kept) const override { first().prepare(queue, kept); }
     std::vector<std::string> counted() const override { return first().counted(); }

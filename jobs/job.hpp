@@ -30,6 +30,9 @@ struct Locality {
     /// Elements of the input that become one of the output.
     std::array<std::int64_t, 3> block = {1, 1, 1};
     bool wraps = false; ///< elements at one end are computed from those at the other too
+    /// All elements along it become others together, so that a box has all of them. The output's
+    /// axis, if there is one, is not in their places.
+    std::array<bool, 3> joins = {};
 
     /// The locality of a job that passes its output to the job `next`.
     Locality then(const Locality& next) const {
@@ -38,6 +41,7 @@ struct Locality {
             all.reach.at(i) += next.reach.at(i) * block.at(i);
             all.step.at(i) = std::lcm(step.at(i), next.step.at(i) * block.at(i));
             all.block.at(i) *= next.block.at(i);
+            all.joins.at(i) = joins.at(i) || next.joins.at(i);
         }
         all.wraps = wraps || next.wraps;
         return all;
@@ -111,6 +115,7 @@ class Job {
     virtual std::vector<Likeness> likeness() const { return {}; }
 
     /// What a part of the input makes as the whole does; nothing where that is not so of any part.
+    /// The output's axes are those that likeness() says. A pipeline's steps have one each.
     virtual std::optional<Locality> locality() const { return std::nullopt; }
 
     /// Which elements of the input become one of the output, as locality() says it, also where no
@@ -141,6 +146,10 @@ class Job {
 
     /// Invalid elements of the output (kernels/elements/invalid.hpp); nothing: all are values.
     virtual std::optional<double> invalid() const { return std::nullopt; }
+
+    /// The least and the greatest value of the output, which greater and smaller ones become;
+    /// nothing where it clips none but those that its type does not have.
+    virtual std::optional<std::array<double, 2>> clipped_to() const { return std::nullopt; }
 
     /// Channels of the images it makes, as the output's marks say them; 1 for grey.
     virtual int channels() const { return 1; }

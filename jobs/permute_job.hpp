@@ -5,38 +5,47 @@
 #include "jobs/job.hpp"
 #include "kernels/queue/queue.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace runner {
 
-/// Extents along three axes, slowest first.
-using Extents = std::array<std::int64_t, 3>;
+/// Extents along the axes of an array, slowest first.
+using Extents = std::vector<std::int64_t>;
 
 /// What the planner and the permute engine know of a job: a box of the input becomes a box of the
 /// output.
 struct PermuteShape {
     ArrayInfo output; ///< type and extents of the dataset to write
-    Extents input{};  ///< of the input, with leading axes of 1 where it has fewer
-    std::array<int, 3> permutation = {0, 1, 2}; ///< output axis i is input axis permutation[i]
+    /// Extents of the input: three axes or more, leading ones of 1 where it has fewer.
+    Extents input = {0, 0, 0};
+    std::vector<int> permutation = {0, 1, 2}; ///< output axis i is input axis permutation[i]
     std::int64_t element_bytes = 1;
+
+    std::size_t axes() const { return permutation.size(); }
 
     /// What lies along the output's axes of what has these extents along the input's.
     Extents permuted(const Extents& extents) const {
-        return {extents.at(static_cast<std::size_t>(permutation[0])),
-                extents.at(static_cast<std::size_t>(permutation[1])),
-                extents.at(static_cast<std::size_t>(permutation[2]))};
+        Extents made;
+        for (const int axis : permutation) {
+            made.push_back(extents.at(static_cast<std::size_t>(axis)));
+        }
+        return made;
     }
 
-    /// The order of the input's rows that is the output; nothing where rows do not stay whole.
+    /// The order of the input's rows that is the output; nothing where rows do not stay whole, or
+    /// change places otherwise than a RowOrder says.
     std::optional<RowOrder> order_of_rows() const {
-        if (permutation == std::array{1, 0, 2}) {
+        if (permutation == std::vector{1, 0, 2}) {
             return RowOrder{input[0], input[1]};
         }
-        return permutation == std::array{0, 1, 2} ? std::optional(RowOrder{1, input[0] * input[1]})
-                                                  : std::nullopt;
+        return std::is_sorted(permutation.begin(), permutation.end())
+                   ? std::optional(RowOrder{1, checked_product(std::span(input).first(axes() - 1))})
+                   : std::nullopt;
     }
 };
 

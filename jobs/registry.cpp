@@ -11,6 +11,7 @@
 #include "jobs/reduce/reduce_job.hpp"
 #include "jobs/rescale/rescale_job.hpp"
 #include "jobs/sand/sand_job.hpp"
+#include "jobs/stitch/stitch_job.hpp"
 #include "jobs/stripes/stripes_job.hpp"
 #include "jobs/transpose/transpose_job.hpp"
 
@@ -35,6 +36,8 @@ std::span<const Kind> kinds() {
              parse_reduce},
         Kind{"rescale", "values mapped to another range and type", rescale_keys, "", parse_rescale},
         Kind{"sand", "a falling-sand automaton", sand_keys, "/frames", parse_sand, {}, ".sand"},
+        Kind{"stitch", "half acquisitions over 360 degrees joined to 180", stitch_keys, "",
+             parse_stitch},
         Kind{"stripes", "sinograms without stripes, which become ring artefacts", stripes_keys, "",
              parse_stripes},
         Kind{"transpose", "other orders of axes", transpose_keys, "", parse_transpose},

@@ -110,6 +110,10 @@ class StreamJob : public Job {
     /// Device memory that `run` needs beside input and output, for this block or a smaller one.
     virtual std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const = 0;
 
+    /// Host memory that each thread of a CPU queue takes for itself while `run` works on this block
+    /// or a smaller one, where that may be more than some hundred KiB.
+    virtual std::int64_t thread_bytes(const RowBlock& /*block*/) const { return 0; }
+
     /// Device memory, a multiple of 256 bytes, that all calls of `run` on a device share, those of
     /// several queues at once: images that every chunk needs, sums of what is counted.
     virtual std::int64_t kept_bytes(Backend /*backend*/) const { return 0; }

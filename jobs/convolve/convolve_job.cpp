@@ -238,6 +238,14 @@ std::int64_t ConvolveJob::scratch_bytes(Backend backend, const RowBlock& block) 
                        : convolve_scratch_bytes(backend, convolution_, in_lines(block));
 }
 
+std::int64_t ConvolveJob::thread_bytes(const RowBlock& block) const {
+    if (!in_invalid_) {
+        return convolve_thread_bytes(convolution_, in_lines(block));
+    }
+    return std::max(convolve_thread_bytes(of_values(convolution_), in_lines(block)),
+                    convolve_thread_bytes(of_weights(convolution_), in_lines(block)));
+}
+
 void ConvolveJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                       const RunMemory& memory) const {
     const RowBlock lines = in_lines(block);

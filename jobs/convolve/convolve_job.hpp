@@ -38,6 +38,7 @@ class ConvolveJob : public StreamJob {
     int channels() const override { return convolution_.channels; }
     std::optional<double> invalid() const override;
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    std::int64_t thread_bytes(const RowBlock& block) const override;
     double operations(const RowBlock& block) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              const RunMemory& memory) const override;

@@ -173,11 +173,10 @@ std::vector<Likeness> PipelineJob::likeness() const {
     return all;
 }
 
-std::optional<Locality> PipelineJob::of_steps(std::optional<Locality> (Job::*of_step)()
-                                                  const) const {
+std::optional<Locality> PipelineJob::mixing() const {
     Locality all;
     for (const PipelineStep& step : steps_) {
-        const std::optional<Locality> next = (*step.job.*of_step)();
+        const std::optional<Locality> next = step.job->mixing();
         if (!next) {
             return std::nullopt;
         }
@@ -235,6 +234,15 @@ std::unique_ptr<Job> PipelineJob::surveyed(const Findings& findings) const {
 
 std::int64_t PipelineJob::scratch_bytes(Backend backend, const RowBlock& block) const {
     return Scratch(*this, backend, block).bytes();
+}
+
+std::int64_t PipelineJob::thread_bytes(const RowBlock& block) const {
+    const std::vector<StepSize> sizes = chain_.sizes(block);
+    std::int64_t most = 0; // of one step at a time
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        most = std::max(most, stream(i).thread_bytes(sizes[i].block));
+    }
+    return most;
 }
 
 std::int64_t PipelineJob::kept_bytes(Backend backend) const {

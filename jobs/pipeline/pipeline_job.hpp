@@ -38,11 +38,8 @@ class PipelineJob : public StreamJob {
     std::string computation() const override;
     std::vector<Attribute> attributes() const override;
     std::vector<Likeness> likeness() const override;
-    std::optional<Locality> locality() const override {
-        return order_ ? std::nullopt : of_steps(&Job::locality);
-    }
     std::optional<RowOrder> row_order() const override;
-    std::optional<Locality> mixing() const override { return of_steps(&Job::mixing); }
+    std::optional<Locality> mixing() const override;
     std::optional<double> invalid() const override { return steps_.back().job->invalid(); }
     std::vector<std::string> found() const override;
     std::vector<std::string> notes() const override;
@@ -57,6 +54,7 @@ class PipelineJob : public StreamJob {
         stream(0).check_rows(first, rows, in);
     }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
+    std::int64_t thread_bytes(const RowBlock& block) const override;
     std::int64_t kept_bytes(Backend backend) const override;
     void prepare(Queue& queue, std::byte* kept) const override;
     std::size_t steps() const override { return steps_.size(); }
@@ -72,8 +70,6 @@ class PipelineJob : public StreamJob {
     struct Scratch;
 
     const StreamJob& stream(std::size_t step) const;
-    /// What the steps have one after the other; nothing where a step has none.
-    std::optional<Locality> of_steps(std::optional<Locality> (Job::*of_step)() const) const;
     /// Read and made by a call of a step.
     std::int64_t call_bytes(std::size_t step, const RowBlock& block) const;
 

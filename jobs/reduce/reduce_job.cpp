@@ -167,6 +167,15 @@ std::vector<Likeness> ReduceJob::likeness() const {
     return {like};
 }
 
+std::optional<Locality> ReduceJob::locality() const {
+    Locality locality;
+    const std::size_t axes = input_.array.shape.size() - (input_.channels > 1 ? 1 : 0);
+    for (std::size_t i = 0; i < std::min(axes, locality.joins.size()); ++i) {
+        locality.joins.at(locality.joins.size() - 1 - i) = input_.is_reduced.at(axes - 1 - i);
+    }
+    return locality;
+}
+
 std::vector<std::string> ReduceJob::axis_work(std::size_t axes) const {
     std::vector<std::string> work(axes, each_by_itself);
     for (std::size_t axis = 0; axis < std::min(axes, input_.is_reduced.size()); ++axis) {

@@ -31,6 +31,8 @@ class ReduceJob : public StreamJob {
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "reduce 1"; }
     std::vector<Likeness> likeness() const override;
+    std::optional<Locality> locality() const override;
+    std::optional<Locality> mixing() const override { return std::nullopt; }
     std::optional<RowOrder> row_order() const override { return order_; }
     std::vector<std::string> axis_work(std::size_t axes) const override;
     std::optional<double> invalid() const override;

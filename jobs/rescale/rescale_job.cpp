@@ -8,6 +8,7 @@
 #include "jobs/keys.hpp"
 #include "jobs/rescale/rescale_survey.hpp"
 #include "jobs/toml_text.hpp"
+#include "kernels/elements/elements.hpp"
 #include "kernels/elements/invalid.hpp"
 
 #include <cmath>
@@ -210,6 +211,14 @@ std::vector<std::string> RescaleJob::axis_work(std::size_t axes) const {
 std::optional<double> RescaleJob::invalid() const {
     return in_invalid_ ? std::optional(invalid_value(rescale_.out_type, *in_invalid_))
                        : std::nullopt;
+}
+
+std::optional<std::array<double, 2>> RescaleJob::clipped_to() const {
+    return visit_element_type(rescale_.out_type, [&](auto zero) -> std::array<double, 2> {
+        using T = decltype(zero);
+        return {static_cast<double>(converted<T>(rescale_.least())),
+                static_cast<double>(converted<T>(rescale_.most()))};
+    });
 }
 
 std::unique_ptr<Survey> RescaleJob::survey() const {

@@ -7,9 +7,10 @@
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/toml_text.hpp"
-#include "kernels/transpose/transpose.hpp"
+#include "kernels/transpose/transpose_array.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <variant>
@@ -17,15 +18,6 @@
 
 namespace runner {
 namespace {
-
-void check_input(const ArrayInfo& input) {
-    if (input.shape.size() > 3) {
-        throw Error(ExitCode::input,
-                    {"transpose takes at most three axes", "input.dataset",
-                     "its shape is " + shape_text(input.shape), "Choose a dataset of fewer"});
-    }
-    refuse_empty(input.shape);
-}
 
 Form<std::vector<std::int64_t>> permutation_form() {
     using Axes = std::vector<std::int64_t>;
@@ -42,9 +34,9 @@ Form<std::vector<std::int64_t>> permutation_form() {
                         sorted.clear();
                     }
                 }
-                if (sorted.size() < 2 || sorted.size() > 3) {
-                    table.complain(key, "expected the axes 0, 1 and 2 (of an image 0 and 1) in "
-                                        "some order, got " +
+                if (sorted.size() < 2) {
+                    table.complain(key, "expected the axes 0, 1, 2 and so on (of an image 0 and "
+                                        "1) in some order, got " +
                                             toml_text(std::span<const std::int64_t>(*permutation)));
                     return std::nullopt;
                 }
@@ -62,8 +54,7 @@ const KeyList<TransposeKeys>& transpose_list() {
     static const KeyList<TransposeKeys> list({
         key<TransposeKeys>("permutation", &TransposeKeys::permutation, permutation_form(),
                            "output axis i is input axis `permutation[i]`")
-            .detail("The axes 0, 1 and 2 in some order, for an image 0 and 1, as for "
-                    "`numpy.transpose`")
+            .detail("All axes of the input, from 0, in some order, as for `numpy.transpose`")
             .required("permutation = [1, 2, 0] or another order of the axes")
             .sample("[1, 2, 0]"),
     });
@@ -81,7 +72,7 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
     std::unique_ptr<Job> make(const JobInput& given,
                               std::optional<ElementType> output_type) const override {
         const ArrayInfo& input = given.array;
-        check_input(input);
+        refuse_empty(input.shape);
         if (output_type.value_or(input.type) != input.type) {
             throw Error(ExitCode::usage,
                         {"transpose does not change the element type", "output.dtype",
@@ -90,22 +81,23 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
                          "Leave it out"});
         }
         const std::size_t axes = keys().permutation.size();
-        if (axes != 3 && axes != input.shape.size()) {
+        if (axes != input.shape.size() && (axes != 3 || axes < input.shape.size())) {
             throw Error(ExitCode::usage,
                         {"the permutation does not fit the input", "transpose.permutation",
                          fmt::format("it has {} axes and the input {}", axes, input.shape.size()),
-                         "Write as many, or three: missing axes come first, with an extent of 1"});
+                         "Write as many. Three fit an input of fewer too: missing axes come first, "
+                         "with an extent of 1"});
         }
         PermuteShape shape;
         shape.element_bytes = size_of(input.type);
-        shape.input.fill(1);
+        // Axes that the permutation does not name are in front, and stay there.
+        const std::size_t added = axes < 3 ? 3 - axes : 0;
+        shape.input.assign(axes + added, 1);
         std::copy(input.shape.rbegin(), input.shape.rend(), shape.input.rbegin());
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            // Axes that the permutation does not name are in front, and stay there.
-            const std::size_t added = 3 - axes;
-            shape.permutation.at(axis) = static_cast<int>(
-                axis < added ? axis
-                             : static_cast<std::size_t>(keys().permutation[axis - added]) + added);
+        shape.permutation.resize(added);
+        std::iota(shape.permutation.begin(), shape.permutation.end(), 0);
+        for (const std::int64_t axis : keys().permutation) {
+            shape.permutation.push_back(static_cast<int>(axis) + static_cast<int>(added));
         }
         const Extents permuted = shape.permuted(shape.input);
         shape.output = input;
@@ -148,9 +140,9 @@ std::vector<std::string> TransposeJob::axis_work(std::size_t axes) const {
 
 void TransposeJob::run(Queue& queue, const Extents& box, const std::byte* in,
                        std::byte* out) const {
-    const Transposition transposition =
-        dense_transposition(box, shape_.permutation, static_cast<int>(shape_.element_bytes));
-    std::visit([&](auto& backend) { transpose(backend, transposition, in, out); }, queue);
+    const ArrayTransposition transposition =
+        array_transposition(box, shape_.permutation, static_cast<int>(shape_.element_bytes));
+    std::visit([&](auto& backend) { transpose_array(backend, transposition, in, out); }, queue);
 }
 
 std::vector<KeyText> transpose_keys() { return transpose_list().texts(); }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,13 @@ class TransposeJob : public PermuteJob {
   public:
     /// What is known of the input beside its elements.
     struct Input {
-        std::size_t axes = 3;               ///< up to 3; `shape.input` has leading ones of 1 before
+        std::size_t axes = 3;               ///< `shape.input` may have leading ones of 1 before
         std::optional<double> invalid = {}; ///< elements that are, and stay so
     };
 
-    /// For an input of three axes of which nothing else is known.
-    explicit TransposeJob(PermuteShape shape) : shape_(std::move(shape)) {}
+    /// For an input of all axes of `shape`, of which nothing else is known.
+    explicit TransposeJob(PermuteShape shape)
+        : shape_(std::move(shape)), input_{shape_.axes(), std::nullopt} {}
     /// `channels`: of the images that it makes.
     TransposeJob(PermuteShape shape, const Input& input, int channels)
         : shape_(std::move(shape)), input_(input), channels_(channels) {}
@@ -30,6 +32,8 @@ class TransposeJob : public PermuteJob {
     PermuteShape shape() const override { return shape_; }
     std::string computation() const override { return "transpose 1"; }
     std::vector<Likeness> likeness() const override;
+    std::optional<Locality> locality() const override { return Locality{}; }
+    std::optional<Locality> mixing() const override { return std::nullopt; }
     std::optional<double> invalid() const override { return input_.invalid; }
     int channels() const override { return channels_; }
     std::vector<std::string> axis_work(std::size_t axes) const override;
@@ -45,7 +49,7 @@ class TransposeJob : public PermuteJob {
 std::vector<KeyText> transpose_keys();
 
 /// Reads [transpose]: permutation. What it returns makes a TransposeJob and throws Error
-/// * input: more than three axes, or an empty one;
+/// * input: an empty one;
 /// * usage: another output type than the input's, or a permutation that does not fit its axes.
 std::unique_ptr<KindParameters> parse_transpose(TableReader& table);
 
