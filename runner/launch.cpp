@@ -228,7 +228,8 @@ bool is_first_process() {
     return true;
 }
 
-ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part) {
+ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part,
+                      const std::function<std::string(const std::string&)>& words) {
     take_signals_over();
     if (Ranks::started_by_launcher()) {
         if (const std::optional<std::filesystem::path> own = own_mpi(own_file())) {
@@ -257,14 +258,16 @@ ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const 
         code = part(ranks);
     } catch (const AgreedError& error) {
         if (ranks.first()) {
-            tell_error(error.what());
+            tell_error(words ? words(error.what()) : error.what());
         }
         ranks.finalize();
         return error.code();
     } catch (const std::exception& error) {
         // Only this rank knows: tell it here and end the others, who may wait for this one.
         const std::optional<Error> known = system_failure(error);
-        tell_error(known ? known->what() : "a defect of the program: " + std::string(error.what()));
+        const std::string text =
+            known ? known->what() : "a defect of the program: " + std::string(error.what());
+        tell_error(words && known ? words(text) : text);
         ranks.abort(known ? known->code() : ExitCode::defect);
     }
     ranks.finalize();

@@ -13,8 +13,10 @@
 namespace runner {
 
 /// A part of the program that runs on all ranks: joins the launcher's job, does it there, reports
-/// a failure once, ends all ranks and returns the exit code.
-ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part);
+/// a failure once, ends all ranks and returns the exit code. `words`: makes the message of a
+/// failure from what it says; empty: as it is.
+ExitCode on_all_ranks(BackendChoice backend, const std::function<ExitCode(const Ranks&)>& part,
+                      const std::function<std::string(const std::string&)>& words = {});
 
 /// Keeps hwloc, in this process and in those that it starts, from loading plug-ins that start the
 /// GPU's driver. HWLOC_COMPONENTS stays as it is where the user has set it.

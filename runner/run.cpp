@@ -139,7 +139,7 @@ void Run::share_images(const JobPlan& plan) const {
 ToDo Run::settle() {
     check_side_files(command_);
     if (std::string doubt = disk_space(*prepared_).doubt(); !doubt.empty()) {
-        tell_warning(doubt);
+        tell_warning(in_words_of(command_, doubt));
         warnings_.push_back(std::move(doubt));
     }
     if (claim_ == nullptr) {
@@ -215,7 +215,9 @@ void Run::tell_findings(std::size_t known) const {
     }
     if (place_.ranks.first()) {
         std::for_each(prepared_->input.notes.begin() + static_cast<std::ptrdiff_t>(known),
-                      prepared_->input.notes.end(), tell_warning);
+                      prepared_->input.notes.end(), [this](const std::string& note) {
+                          tell_warning(in_words_of(command_, note));
+                      });
     }
 }
 
@@ -262,6 +264,9 @@ bool Run::stream() {
     attendant_.emplace(command_, *prepared_, *binding_, place_, open_, *stop_);
     ranks.note("running it");
     place_.log.phases.begin("opening the files");
+    if (prepared_->job->survey()) {
+        place_.log.phases.begin(survey_phase);
+    }
     std::optional<PreparedJob> surveyed =
         survey_input(*prepared_, ranks,
                      {binding_->limits.cores, plan_->io_threads, *stop_, open_.progress,
@@ -285,17 +290,18 @@ bool Run::stream() {
 /// Puts the output together and gives it its name.
 void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
-    const Extremes extremes =
+    const Assembled assembled =
         assemble_on_all(*prepared_, beginning_.parts,
                         {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
                          plan_->host_memory - plan_->need.host()},
                         place_);
+    report.levels = assembled.levels;
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");
     ranks.first_alone([&] {
         for (std::string& warning :
-             claim_->complete(*prepared_, beginning_, provenance(report), extremes)) {
-            tell_warning(warning);
+             claim_->complete(*prepared_, beginning_, provenance(report), assembled.extremes)) {
+            tell_warning(in_words_of(command_, warning));
             report.warnings.push_back(std::move(warning));
         }
     });
@@ -329,12 +335,16 @@ void Run::complete() {
     add_events(command_, *binding_, ranks, trace_, start_seconds_ - report.start_seconds, log);
     if (ranks.first() && pass_.file.pipeline) {
         log.reports.push_back(pass_report(command_.pass, pass_.file, *plan_, report.ranks));
+        log.reports.back().start_seconds = start_seconds_ - report.start_seconds;
         report.passes = log.reports;
     }
     log.seconds = report.wall_seconds;
     report.phases = log.phases.until_now();
     write_all(command_, report, *prepared_, *binding_, ranks, log);
-    ranks.first_alone([&] { claim_->release(*prepared_); });
+    ranks.first_alone([&] {
+        remove_stale_intermediates(*prepared_, place_.prober);
+        claim_->release(*prepared_);
+    });
 }
 
 ExitCode Run::make() {
@@ -352,7 +362,7 @@ ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace
     run.prepare();
     if (place.ranks.first()) {
         for (const std::string& note : run.prepared().input.notes) {
-            tell_warning(note);
+            tell_warning(in_words_of(command, note));
         }
     }
     run.bind();
@@ -385,8 +395,10 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
 }
 
 ExitCode run_on_all_ranks(const RunCommand& command, Clock::time_point start) {
-    return on_all_ranks(command.backend.value_or(BackendChoice::automatic),
-                        [&](const Ranks& ranks) { return run_job(command, ranks, start); });
+    return on_all_ranks(
+        command.backend.value_or(BackendChoice::automatic),
+        [&](const Ranks& ranks) { return run_job(command, ranks, start); },
+        [&](const std::string& text) { return in_words_of(command, text); });
 }
 
 } // namespace runner

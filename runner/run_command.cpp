@@ -2,9 +2,14 @@
 #include "runner/run_command.hpp"
 
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/argument_words.hpp"
 #include "runner/job_file/job_file.hpp"
 
 namespace runner {
+
+std::string in_words_of(const RunCommand& command, const std::string& message) {
+    return command.text ? in_words_of_arguments(message, command.job) : message;
+}
 
 std::vector<std::string> settings_of(const RunCommand& command) {
     std::vector<std::string> settings = command.settings;

@@ -54,6 +54,9 @@ struct RunPlace {
     PassLog& log;
 };
 
+/// A message in the words of what the caller wrote: a job file, or a command line in place of one.
+std::string in_words_of(const RunCommand& command, const std::string& message);
+
 /// The command line's choices, laid over the job file like any other setting.
 std::vector<std::string> settings_of(const RunCommand& command);
 

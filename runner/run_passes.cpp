@@ -8,6 +8,7 @@
 #include "io/output/journal.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/messages.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/output/read_files.hpp"
@@ -90,6 +91,24 @@ void remove_intermediate(const JobPass& pass, Prober& prober) {
             claim.remove_output(prepared);
         }
         claim.discard_leftovers(prepared);
+    } catch (const Error&) { // what cannot be removed does no harm
+    } catch (const std::filesystem::filesystem_error&) {
+    }
+}
+
+/// Removes the file if a pass of a job with the output of `prepared` stored it for the next one.
+void remove_stale(const PreparedJob& prepared, const std::string& file, Prober& prober) {
+    try {
+        if (!is_own(file) || !is_between_passes_of(prepared.file.output.file, file, prober)) {
+            return;
+        }
+        PreparedJob stale = prepared;
+        stale.file.output.file = file;
+        OutputClaim claim(file, owner_text(""), prober);
+        claim.remove_output(stale);
+        if (!is_there(partial_name(file))) { // else another one is under way
+            remove_journal(journal_folder(file));
+        }
     } catch (const Error&) { // what cannot be removed does no harm
     } catch (const std::filesystem::filesystem_error&) {
     }
@@ -281,6 +300,20 @@ ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, 
 
 void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober) {
     remove_before(passes, passes.size() - 1, prober);
+}
+
+void remove_stale_intermediates(const PreparedJob& prepared, Prober& prober) {
+    const std::string& output = prepared.file.output.file;
+    if (!prepared.place.of_job.empty()) {
+        return;
+    }
+    for (std::size_t index = 0; index + 1 < most_steps; ++index) {
+        const std::string file = intermediate_file(output, index);
+        if (is_there(file) && !prepared.files.contains(own_path(file)) &&
+            !is_same_file(file, prepared.file.input.file)) {
+            remove_stale(prepared, file, prober);
+        }
+    }
 }
 
 ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunClaimed& run,

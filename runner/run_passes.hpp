@@ -47,6 +47,12 @@ ExitCode run_last_pass(const RunCommand& command, std::vector<JobPass>& passes, 
 /// beside that, where the job is complete. Throws nothing for what cannot be removed.
 void remove_intermediates(const std::vector<JobPass>& passes, Prober& prober);
 
+/// With the lock of the job's complete output held: removes what a job with this output stored
+/// between passes that this job does not have, such as one of more steps that did not come to its
+/// end. Nothing for a pass before the last one. Whatever is not known to be that stays, and so does
+/// what is unfinished. Throws nothing for what cannot be removed.
+void remove_stale_intermediates(const PreparedJob& prepared, Prober& prober);
+
 /// Runs a job of several passes, each a job of its own that reads what the one before made. That
 /// lies beside the output, with a journal of its own, and is removed when the next pass is
 /// complete; what a step saves is kept under its own name. A pass whose output is complete does not

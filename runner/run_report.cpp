@@ -26,9 +26,8 @@ namespace runner {
 
 void tell_complete(const RunCommand& command, const std::string& output) {
     if (!command.quiet) {
-        say(printable(output) +
-            " is complete already: nothing to do (--set output.overwrite=true makes it "
-            "again)\n");
+        say(printable(output) + " is complete already: nothing to do (" +
+            (command.text ? "--overwrite" : "--set output.overwrite=true") + " makes it again)\n");
     }
     if (!command.reports.empty() || command.trace) {
         tell_warning("no report or trace is written, since " + printable(output) +

@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "io/files/file_names.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/output/own_parts.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/output_name.hpp"
 #include "runner/job_file/saved_steps.hpp"
@@ -205,19 +206,21 @@ void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
                                   " would both be written as " + quoted_text(output) +
                                   "; use {dir} and {stem} in batch.output and save");
         }
-        for (const char* ending : {"", ".partial"}) {
-            const auto input = inputs.find(real.of(output + ending));
+        std::vector<std::string> names = names_on_the_way(output);
+        names.insert(names.begin(), output);
+        for (const std::string& name : names) {
+            const auto input = inputs.find(real.of(name));
             if (input != inputs.end()) {
                 errors.add(place, quoted_text(datasets[i].input) + " would be written as " +
-                                      quoted_text(output + ending) +
+                                      quoted_text(name) +
                                       ", which is itself an input of the batch");
             }
             for (const JobFile::Text& pattern : job.batch->inputs) {
                 if (input == inputs.end() && has_wildcards(pattern.text) &&
-                    matches_pattern(normal(pattern.text), output + ending)) {
+                    matches_pattern(normal(pattern.text), name)) {
                     errors.add(place_text(job, pattern.place),
                                "batch.inputs: " + quoted_text(pattern.text) +
-                                   " would take the output " + quoted_text(output + ending) +
+                                   " would take the output " + quoted_text(name) +
                                    " for an input the next time; put the outputs elsewhere");
                 }
             }

@@ -29,8 +29,6 @@ using Is = DatasetStatus::Is;
 constexpr std::array<const char*, 6> words = {"done",    "running", "stopped",
                                               "waiting", "stale",   "failed"};
 
-const char* word_of(Is is) { return words.at(static_cast<std::size_t>(is)); }
-
 bool is_state(const fs::path& folder) {
     std::error_code ignored;
     return fs::exists(folder / "datasets.jsonl", ignored);
@@ -172,6 +170,8 @@ std::string line_of(const DatasetStatus& each) {
 
 } // namespace
 
+const char* word_of(Is is) { return words.at(static_cast<std::size_t>(is)); }
+
 std::int64_t BatchStatus::count(Is is) const {
     return std::count_if(datasets.begin(), datasets.end(),
                          [&](const DatasetStatus& each) { return each.is == is; });
@@ -244,7 +244,7 @@ std::string status_json(const BatchStatus& status) {
         datasets.push_back(std::move(one));
     }
     Json counts = Json::object();
-    for (const Is is : {Is::done, Is::failed, Is::running, Is::stale, Is::stopped, Is::waiting}) {
+    for (const Is is : every_status) {
         counts[word_of(is)] = status.count(is);
     }
     Json all = {

@@ -3,6 +3,7 @@
 
 #include "runner/batch/batch_state.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,13 @@ struct DatasetStatus {
     std::string why;                ///< of a stale or failed one; of a running one who runs it
     std::optional<double> fraction; ///< of a running or stopped one, as its journal has it
 };
+
+/// What a status is called: "done".
+const char* word_of(DatasetStatus::Is is);
+
+inline constexpr std::array every_status = {DatasetStatus::Is::done,    DatasetStatus::Is::failed,
+                                            DatasetStatus::Is::running, DatasetStatus::Is::stale,
+                                            DatasetStatus::Is::stopped, DatasetStatus::Is::waiting};
 
 /// How far a batch is.
 struct BatchStatus {

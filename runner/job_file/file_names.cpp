@@ -2,6 +2,7 @@
 #include "runner/job_file/file_names.hpp"
 
 #include "base/error.hpp"
+#include "io/output/own_parts.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -72,8 +73,9 @@ void check_file_names(const JobFile& job, std::span<const std::string> reports,
     }
     std::vector<NamedFile> written;
     const auto add_output = [&written](const std::string& what, const std::string& file) {
-        for (const char* ending : {"", ".partial", ".lock", ".journal"}) {
-            written.push_back({what, file + ending, file});
+        written.push_back({what, file, file});
+        for (const std::string& name : names_on_the_way(file)) {
+            written.push_back({what, name, file});
         }
     };
     add_output("output.file", job.output.file);

@@ -10,6 +10,9 @@
 
 namespace runner {
 
+/// Steps that a pipeline may have: more than any chain of operations has.
+inline constexpr std::size_t most_steps = 64;
+
 /// The file beside an output that stops its run.
 std::string stop_beside(const std::string& output);
 

@@ -6,6 +6,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/formats/slice_names.hpp"
 #include "io/output/layout_choice.hpp"
+#include "io/output/own_parts.hpp"
 #include "io/rows/output_parts.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/file_names.hpp"
@@ -233,9 +234,13 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
     } else if (is_same_file(output, input)) {
         table.complain(key, "is the same file as input.file, " + quoted_text(input) +
                                 "; a job never writes into its input");
-    } else if (is_same_file(output + ".partial", input)) {
-        table.complain(key, "is written as " + quoted_text(output + ".partial") +
-                                " until it is complete, and that is input.file");
+    } else if (const auto taken = name_on_the_way(output, input)) {
+        table.complain(key, taken == partial_name(output)
+                                ? "is written as " + quoted_text(*taken) +
+                                      " until it is complete, and that is input.file"
+                                : "has " + quoted_text(*taken) +
+                                      " beside it while it is made, and that is input.file; name "
+                                      "another one");
     }
 }
 

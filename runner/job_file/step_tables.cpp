@@ -2,6 +2,7 @@
 #include "runner/job_file/step_tables.hpp"
 
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/file_names.hpp"
 #include "runner/job_file/table_values.hpp"
 
 #include <algorithm>
@@ -12,9 +13,6 @@
 
 namespace runner {
 namespace {
-
-/// More than any chain of operations has.
-constexpr std::size_t most_steps = 64;
 
 bool is_number_text(const std::string& text) {
     return !text.empty() && std::all_of(text.begin(), text.end(),

@@ -66,21 +66,13 @@ std::vector<std::uint64_t> all_generations(const Snapshots& snapshots) {
     return all;
 }
 
-/// What the input's file says of the dataset. A file over whose attributes the process that reads
-/// them is lost has none; its elements were good.
+/// What the input's file says of the dataset.
 Metadata input_metadata(const PreparedJob& prepared, Prober& prober) {
     const JobFile::Input& input = prepared.file.input;
     Metadata metadata;
     const std::vector<std::int64_t>& shape = prepared.layout.info.array.shape;
     if (!input.raw) { // of which nothing is known but its elements
-        try {
-            metadata = ProbedFiles(prober, input.rules).metadata(input.file, input.dataset);
-        } catch (const Error& error) {
-            if (error.code() != ExitCode::input) {
-                throw;
-            }
-            metadata.left_out.push_back("all: " + error.text().why);
-        }
+        metadata = ProbedFiles(prober, input.rules).metadata_if_read(input.file, input.dataset);
     }
     if (metadata.shape != shape) {
         const std::vector<std::string> left_out = std::move(metadata.left_out);
@@ -233,15 +225,10 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
     Metadata metadata = output_metadata(prepared, prober);
     state_invalid(prepared, metadata);
     dataset.axes = metadata.placement;
-    if (dataset.layout.format->placed == WrittenFormat::Placed::yes) {
+    const bool is_placed = dataset.layout.format->placed == WrittenFormat::Placed::yes;
+    if (is_placed) {
         dataset.extremes = extremes;
-        place_written(dataset);
         attributes.emplace_back(placement_attribute, to_text(dataset.axes));
-    }
-    std::vector<std::string> lost = lost_axes(dataset);
-    for (const std::vector<std::string>& more :
-         {lost_metadata(metadata, dataset.axes), metadata.left_out}) {
-        lost.insert(lost.end(), more.begin(), more.end());
     }
     if (!extremes.empty()) {
         attributes.emplace_back(extremes_attribute, to_text(extremes));
@@ -249,10 +236,21 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
     if (dataset.layout.channels) {
         attributes.emplace_back(channels_attribute, std::int64_t{*dataset.layout.channels});
     }
-    prepare_beside_record(
-        prepared.file.output.file,
-        {without_layout(beginning.identity), dataset.array, std::move(attributes), std::move(rows)},
-        final_sync(prepared));
+    const BesideRecord record{without_layout(beginning.identity), dataset.array,
+                              std::move(attributes), std::move(rows)};
+    const auto prepare = [&] {
+        prepare_beside_record(prepared.file.output.file, record, final_sync(prepared));
+    };
+    if (is_placed) {
+        place_written(dataset, prepare);
+    } else {
+        prepare();
+    }
+    std::vector<std::string> lost = lost_axes(dataset);
+    for (const std::vector<std::string>& more :
+         {lost_metadata(metadata, dataset.axes), metadata.left_out}) {
+        lost.insert(lost.end(), more.begin(), more.end());
+    }
     return warning_of(prepared, lost);
 }
 

@@ -58,10 +58,12 @@ void check_made_here(const std::string& file) {
     const WrittenFormat* const written = format == nullptr ? nullptr : written_in(*format, file);
     if (written != nullptr && written->unknown == WrittenFormat::Unknown::kept &&
         !identity_beside(file) && !identity_in_journal(file)) {
-        throw Error(ExitCode::output, {what, file,
-                                       "no record beside it (" + beside_record_path(file) +
-                                           ") says that this program made it as it is",
-                                       way_on});
+        const std::string path = beside_record_path(file);
+        throw Error(ExitCode::output,
+                    {what, file,
+                     std::string("no record ") + (path.starts_with(file + "/") ? "in" : "beside") +
+                         " it (" + path + ") says that this program made it as it is",
+                     way_on});
     }
 }
 

@@ -41,8 +41,8 @@ OutputStanding standing_beside(const PreparedJob& prepared, const std::string& i
     if (const auto was = identity_of_record(prepared.file.output.file)) {
         return compared(*was, identity);
     }
-    return {Standing::foreign, "nothing is known of how this file was made: the record beside "
-                               "it is missing, damaged or of another file"};
+    return {Standing::foreign, "nothing is known of how this file was made: its record is missing, "
+                               "damaged or of another file"};
 }
 
 std::optional<std::string> stored_identity(const AttributeList& record) {

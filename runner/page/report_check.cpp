@@ -38,8 +38,16 @@ constexpr std::array fields = {
     Field{"phases?", Type::list},
     Field{"phases?/*/phase", Type::text},
     Field{"phases?/*/seconds", Type::number},
+    Field{"levels?", Type::list},
+    Field{"levels?/*/shape", Type::list},
+    Field{"levels?/*/shape/*", Type::number},
+    Field{"levels?/*/files", Type::number},
+    Field{"levels?/*/chunks", Type::number},
+    Field{"levels?/*/bytes", Type::number},
+    Field{"levels?/*/seconds", Type::number},
     Field{"warnings?", Type::list},
     Field{"warnings?/*", Type::text},
+    Field{"counts?", Type::object},
     Field{"notes?", Type::list},
     Field{"notes?/*", Type::text},
     Field{"input/file", Type::text},
@@ -68,11 +76,24 @@ constexpr std::array fields = {
     Field{"passes?/*/pass", Type::number},
     Field{"passes?/*/output/file", Type::text},
     Field{"passes?/*/output/dataset", Type::text},
+    Field{"passes?/*/start_seconds?", Type::number},
     Field{"passes?/*/stream_seconds", Type::number},
     Field{"passes?/*/bytes_read", Type::number},
     Field{"passes?/*/bytes_written", Type::number},
     Field{"passes?/*/bottleneck", Type::text},
     Field{"passes?/*/overlap_efficiency", Type::number},
+    Field{"passes?/*/timelines?", Type::list},
+    Field{"passes?/*/timelines?/*/rank", Type::number},
+    Field{"passes?/*/timelines?/*/merged_below_seconds", Type::number},
+    Field{"passes?/*/timelines?/*/bars", Type::list},
+    Field{"passes?/*/timelines?/*/bars/*/lane", Type::number},
+    Field{"passes?/*/timelines?/*/bars/*/stage", Type::text},
+    Field{"passes?/*/timelines?/*/bars/*/start", Type::number},
+    Field{"passes?/*/timelines?/*/bars/*/end", Type::number},
+    Field{"passes?/*/timelines?/*/bars/*/busy", Type::number},
+    Field{"passes?/*/timelines?/*/bars/*/events", Type::number},
+    Field{"passes?/*/timelines?/*/bars/*/bytes", Type::number},
+    Field{"passes?/*/timelines?/*/bars/*/first", Type::text},
     Field{"passes?/*/steps", Type::list},
     Field{"passes?/*/steps/*/step", Type::text},
     Field{"passes?/*/steps/*/seconds", Type::number},
@@ -239,8 +260,9 @@ void check_report(const std::string& name, const std::string& report_json) {
     }
     for (const std::string_view stage : stage_names) {
         for (const std::string_view number : {"busy_seconds", "wait_seconds", "bytes"}) {
-            require(name, report,
-                    "ranks/*/stages/" + std::string(stage) + "/" + std::string(number),
+            const std::string place = "stages/" + std::string(stage) + "/" + std::string(number);
+            require(name, report, "ranks/*/" + place, Type::number);
+            require(name, report, "passes?/*/stages?" + place.substr(place.find('/')),
                     Type::number);
         }
     }

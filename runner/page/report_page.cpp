@@ -31,4 +31,8 @@ std::string report_page(const std::string& name, const std::string& report_json,
         std::array{PageData{"report", report_json}, PageData{"pictures", pictures_json(pictures)}});
 }
 
+std::string batch_page(const std::string& report) {
+    return page_html(std::array{PageData{"batch", report}});
+}
+
 } // namespace runner

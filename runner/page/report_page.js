@@ -18,8 +18,11 @@ function drawPage() {
   const main = document.querySelector("main");
   try {
     const runs = embedded("runs");
+    const batch = embedded("batch");
     if (runs) {
       drawRuns(main, runs);
+    } else if (batch) {
+      drawBatch(main, batch);
     } else {
       drawReport(main, embedded("report"), embedded("pictures") ?? []);
     }

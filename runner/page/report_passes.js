@@ -3,6 +3,92 @@
  */
 
 /**
+ * Whether the report has what every one of several passes did, and when.
+ * @param {object} report
+ * @returns {boolean}
+ */
+function knowsAllPasses(report) {
+  const passes = report.passes ?? [];
+  return passes.length > 1 && passes.every((pass) => pass.stages && pass.start_seconds !== undefined);
+}
+
+/**
+ * Seconds from the first pass's first read to the last one's last write, of the rank that took
+ * longest.
+ * @param {object} report
+ * @returns {number}
+ */
+function streamSeconds(report) {
+  return knowsAllPasses(report)
+    ? mostOf(report.passes, (pass) => pass.start_seconds + pass.stream_seconds)
+    : mostOf(report.ranks, (rank) => rank.stream_seconds);
+}
+
+/**
+ * The ranks with the timelines of all passes, from the first one's first read. The clocks of ranks
+ * are not compared: all of a pass are placed at its start on the first rank.
+ * @param {object} report
+ * @returns {object[]} of which a timeline was kept
+ */
+function timedRanks(report) {
+  const ranks = report.ranks.filter((rank) => rank.timeline);
+  if (!knowsAllPasses(report)) {
+    return ranks;
+  }
+  const moved = (bars, seconds) => bars.map((bar) =>
+    ({ ...bar, start: bar.start + seconds, end: bar.end + seconds }));
+  const last = report.passes[report.passes.length - 1];
+  return ranks.map((rank) => {
+    const earlier = report.passes.flatMap((pass) => (pass.timelines ?? [])
+      .filter((one) => one.rank === rank.rank).map((one) => ({ ...one, from: pass.start_seconds })));
+    const all = [...earlier, { ...rank.timeline, from: last.start_seconds }];
+    return {
+      ...rank,
+      timeline: {
+        merged_below_seconds: mostOf(all, (one) => one.merged_below_seconds),
+        bars: all.flatMap((one) => moved(one.bars, one.from)),
+      },
+    };
+  });
+}
+
+/**
+ * What each stage did in all passes, over all ranks.
+ * @param {object} report
+ * @param {string} name the stage's
+ * @returns {{bytes: number, busy: number, wait: number}}
+ */
+function wholeTotals(report, name) {
+  return knowsAllPasses(report) ? {
+    bytes: sumOf(report.passes, (pass) => pass.stages[name].bytes),
+    busy: sumOf(report.passes, (pass) => pass.stages[name].busy_seconds),
+    wait: sumOf(report.passes, (pass) => pass.stages[name].wait_seconds),
+  } : stageTotals(report.ranks, name);
+}
+
+/**
+ * A line for each pass and one for all.
+ * @param {object} report
+ * @returns {HTMLElement|null} null for a single pass
+ */
+function passesTable(report) {
+  if (!knowsAllPasses(report)) {
+    return null;
+  }
+  const busy = (pass) => STAGES.filter(({ name }) => pass.stages[name].busy_seconds > 0)
+    .map(({ name, label }) => `${label} ${timeText(pass.stages[name].busy_seconds)}`).join(", ");
+  const { passes } = report;
+  const whole = streamSeconds(report);
+  const inPasses = sumOf(passes, (pass) => pass.stream_seconds);
+  const rows = passes.map((pass) => [pass.pass, timeText(pass.start_seconds),
+    timeText(pass.stream_seconds), sizeText(pass.bytes_read), sizeText(pass.bytes_written), busy(pass)]);
+  rows.push(["between", "", timeText(Math.max(0, whole - inPasses)), "", "", "completing one pass, starting the next"]);
+  rows.push(["all", "", timeText(whole), sizeText(sumOf(passes, (pass) => pass.bytes_read)),
+    sizeText(sumOf(passes, (pass) => pass.bytes_written)), ""]);
+  return table(["pass", "begins at", "first read to last write", "read", "written", "busy"], rows);
+}
+
+/**
  * Of one pass: what it made and what bounded it, and a bar for each step.
  * @param {object} pass
  * @param {number} most seconds of the longest step of all passes
@@ -39,9 +125,9 @@ function passesSection(report) {
   const most = mostOf(steps, ({ seconds }) => seconds);
   const heads = ["pass", "step", "computing (longest rank)", "bytes read and made (all ranks)",
     "bytes over time"];
-  return section("Passes and steps",
+  return section("Passes and steps", passesTable(report),
     ...passes.flatMap((pass) => passParts(pass, most, report.bounding_step)),
     table(heads, rows),
     note("A step computes while others read and write. Its bytes include the halos of later " +
-      "steps. Timeline, stages and memory are those of the last pass."));
+      "steps." + (passes.length > 1 ? " Memory and ranks are those of the last pass." : "")));
 }

@@ -22,15 +22,6 @@ function header(report) {
 }
 
 /**
- * Seconds from first read to last write of the rank that took longest.
- * @param {object} report
- * @returns {number}
- */
-function streamSeconds(report) {
-  return mostOf(report.ranks, (rank) => rank.stream_seconds);
-}
-
-/**
  * The run's main numbers.
  * @param {object} report
  * @returns {HTMLElement}
@@ -38,9 +29,9 @@ function streamSeconds(report) {
 function tiles(report) {
   const passes = report.passes ?? [];
   const several = passes.length > 1; // the ranks' stages are those of the last pass
-  const read = several ? sumOf(passes, (pass) => pass.bytes_read) : stageTotals(report.ranks, "read").bytes;
-  const written = several ? sumOf(passes, (pass) => pass.bytes_written)
-    : stageTotals(report.ranks, "write").bytes;
+  const stages = (name) => stageTotals(report.ranks, name).bytes;
+  const read = several ? sumOf(passes, (pass) => pass.bytes_read) : stages("read");
+  const written = several ? sumOf(passes, (pass) => pass.bytes_written) : stages("write");
   const generations = report.ranks[0].evolution.generations;
   const numbers = [
     ["total time", timeText(report.wall_seconds)],
@@ -76,13 +67,31 @@ function phasesSection(report) {
 }
 
 /**
+ * The arrays of an output that is a folder of files.
+ * @param {object} report
+ * @returns {HTMLElement|null} null for an output of another format
+ */
+function levelsSection(report) {
+  const levels = report.levels ?? [];
+  if (levels.length === 0) {
+    return null;
+  }
+  const longest = mostOf(levels, ({ seconds }) => seconds);
+  return section("The output's arrays", ...levels.map(({ shape, files, chunks, bytes, seconds }, level) =>
+    barLine(`${level}: ${shape.join(" × ")}, ${chunks} chunks in ${files} files, ${sizeText(bytes)}`,
+      [{ name: "hash", part: shareOf(seconds, longest) }], timeText(seconds))),
+  note("The time in which all ranks put the files of an array together. The elements of coarser ones are made before, " +
+    "of all at once."));
+}
+
+/**
  * What each stage did, over all ranks.
  * @param {object} report
  * @returns {HTMLElement}
  */
 function stagesSection(report) {
   const stream = streamSeconds(report);
-  const rows = STAGES.map((stage) => ({ stage, ...stageTotals(report.ranks, stage.name) }))
+  const rows = STAGES.map((stage) => ({ stage, ...wholeTotals(report, stage.name) }))
     .filter(({ busy, bytes }) => busy > 0 || bytes > 0)
     .map(({ stage, busy, wait, bytes }) => [
       key(stage.name, stage.label),
@@ -95,7 +104,24 @@ function stagesSection(report) {
   const heads = ["stage", "busy (busiest rank)", "share", "waited (longest rank)",
     "bytes (all ranks)", "bytes over busy time"];
   return section("Stages", table(heads, rows),
-    note("The share is of the time from first read to last write."));
+    note(knowsAllPasses(report)
+      ? "Of all passes. The share is of the time from the first pass's first read to the last write."
+      : "The share is of the time from first read to last write."));
+}
+
+/**
+ * What the steps counted in the whole output, and what they took from the input.
+ * @param {object} report
+ * @returns {HTMLElement|null} null where there is neither
+ */
+function findingsSection(report) {
+  const counts = Object.entries(report.counts ?? {});
+  const notes = report.notes ?? [];
+  return counts.length + notes.length === 0 ? null : section("Counted and found",
+    counts.length > 0 ? facts(counts.map(([name, value]) =>
+      [name.replaceAll("_", " ").replace(/^([^.]*)\./, "$1: "), String(value)])) : null,
+    notes.length > 0 ? element("ul", { class: "found" }, ...notes.map((line) =>
+      element("li", {}, line))) : null);
 }
 
 /**
@@ -179,7 +205,7 @@ function ranksSection(report) {
 }
 
 /**
- * Warnings, chunks that were halved, and notes.
+ * Warnings, and chunks that were halved.
  * @param {object} report
  * @returns {HTMLElement}
  */
@@ -187,7 +213,7 @@ function warningsSection(report) {
   const halvings = report.ranks.flatMap(({ rank, halvings }) => halvings.map((halving) =>
     `rank ${rank}: ${halving.reason}; continued with chunks of ${halving.chunk_rows} rows in ` +
     countText(halving.lanes, "lane")));
-  const lines = [...(report.warnings ?? []), ...halvings, ...(report.notes ?? [])];
+  const lines = [...(report.warnings ?? []), ...halvings];
   return section("Warnings", lines.length > 0
     ? element("ul", { class: "warnings" }, ...lines.map((line) => element("li", {}, line)))
     : element("p", {}, "None."));
@@ -218,7 +244,8 @@ function repeatSection(report) {
 function drawReport(main, report, pictures) {
   document.title = `${report.job.name} – runner`;
   const parts = [header(report), tiles(report), ...timelineSections(report), stagesSection(report), phasesSection(report),
-    passesSection(report), kernelsSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
+    levelsSection(report),
+    passesSection(report), findingsSection(report), kernelsSection(report), picturesSection(pictures), memorySection(report), ranksSection(report),
     warningsSection(report), repeatSection(report)];
   main.replaceChildren(...parts.filter((part) => part !== null));
   enableZoom();

@@ -153,6 +153,10 @@ function timelineNote(report, shown) {
   const merged = mostOf(shown, (rank) => rank.timeline.merged_below_seconds);
   let text = "Each bar is one chunk (or box, or a few generations) in one stage. The lanes of a " +
     "stage stand below each other. Each rank's clock starts at its own first read.";
+  if (knowsAllPasses(report)) {
+    text += report.passes.slice(1).map((pass) =>
+      ` Pass ${pass.pass} begins at ${timeText(pass.start_seconds)}.`).join("");
+  }
   if (shown.length < report.ranks.length) {
     text += ` Shown: ${shown.length} of ${report.ranks.length} ranks.`;
   }
@@ -210,7 +214,7 @@ function throughputSection(report, shown, end) {
  * @returns {HTMLElement[]}
  */
 function timelineSections(report) {
-  const shown = report.ranks.filter((rank) => rank.timeline);
+  const shown = timedRanks(report);
   if (shown.length === 0) {
     return [section("Timeline", note("No timeline was recorded."))];
   }

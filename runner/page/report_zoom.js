@@ -45,11 +45,11 @@ function exactTime(milliseconds) {
  * @returns {string}
  */
 function barText(bar) {
-  const { rank, lane, stage } = bar.parentNode.dataset;
+  const { rank, lane, stage, label } = bar.parentNode.dataset;
   const { name, events, busy } = bar.dataset;
   const more = events ? ` and ${events - 1} more` : "";
   const idle = busy ? `, busy for ${exactTime(Number(busy))}` : "";
-  return `rank ${rank}, lane ${lane}, ${stage}: ${name}${more}\n` +
+  return `${label ?? `rank ${rank}, lane ${lane}, ${stage}`}: ${name}${more}\n` +
     `${exactTime(bar.width.baseVal.value)} from ${exactTime(bar.x.baseVal.value)}${idle}`;
 }
 

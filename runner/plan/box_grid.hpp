@@ -9,18 +9,19 @@
 
 namespace runner {
 
-/// A box that passes through the device at once: so many indices of the output's first and second
-/// axis, and all of its third, so that whole rows of the output are made.
-struct PermuteBox {
-    RowRange first;  ///< indices of the output's first axis
-    RowRange second; ///< of its second
-};
+/// A box that passes through the device at once: indices of each of the output's axes but the last,
+/// and all of that, so that whole rows of the output are made.
+using PermuteBox = std::vector<RowRange>;
 
-/// How a volume is cut into boxes: a value.
+/// How many rows of the output it makes.
+std::int64_t rows_of(const PermuteBox& box);
+
+/// How an array is cut into boxes: a value.
 struct BoxGrid {
     PermuteShape shape;
-    std::int64_t first = 1;  ///< extent of a box along the output's first axis
-    std::int64_t second = 1; ///< along its second: a multiple of the rows a write must begin on
+    /// Extents of a box along the output's axes but the last; along the one before it a multiple of
+    /// the rows a write must begin on, or all.
+    Extents box_extents = {1, 1};
 
     Extents output() const { return shape.permuted(shape.input); }
     std::int64_t boxes() const;
@@ -32,7 +33,8 @@ struct BoxGrid {
     /// Rows of the output that it makes, as runs.
     std::vector<RowRange> rows(const PermuteBox& box) const;
 
-    std::int64_t most_bytes() const; ///< of a box
+    std::int64_t rows_of_box() const; ///< at most
+    std::int64_t most_bytes() const;  ///< of a box
     /// Bytes that a box has side by side in the input and in the output.
     std::int64_t in_run_bytes() const;
     std::int64_t out_run_bytes() const;

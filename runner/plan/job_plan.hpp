@@ -49,6 +49,10 @@ struct PlanRequest {
     /// Rows of a chunk that reach all files which a rank writes at once, and of which enough lie
     /// side by side where it reads.
     std::int64_t write_rows = 1;
+    /// Extents of the input whose rows are taken in their order, and the samples of its pixels; for
+    /// people.
+    std::vector<std::int64_t> input_shape = {};
+    int input_channels = 1;
 };
 
 /// Something that a plan says of itself in JSON.

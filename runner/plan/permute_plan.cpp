@@ -9,6 +9,8 @@
 #include "runner/plan/plan_text.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace runner {
@@ -28,16 +30,28 @@ std::int64_t box_room(const PlanRequest& request, std::int64_t storage, std::int
 }
 
 bool has_rows_to_do(const PermutePlan& plan, std::int64_t index) {
+    if (plan.done.empty()) {
+        return true;
+    }
     const std::vector<RowRange> rows = plan.grid.rows(plan.grid.box(index));
-    return plan.done.empty() || std::any_of(rows.begin(), rows.end(), [&](const RowRange& run) {
-               return count_rows(subtract({run}, plan.done)) > 0;
-           });
+    return std::any_of(rows.begin(), rows.end(), [&](const RowRange& run) {
+        return count_rows(subtract({run}, plan.done)) > 0;
+    });
 }
 
 /// A lane has a piece as it comes in and one as it goes out.
 void take_memory(PermutePlan& plan) {
     plan.need.staging = plan.piece_bytes() * 2 * plan.lanes;
     plan.need.device = plan.backend == Backend::cuda ? plan.need.staging : 0;
+}
+
+/// "4 x 20 x 30".
+std::string extents_text(const std::vector<std::int64_t>& extents) {
+    std::string text;
+    for (const std::int64_t extent : extents) {
+        text += (text.empty() ? "" : " x ") + std::to_string(extent);
+    }
+    return text;
 }
 
 [[noreturn]] void refuse(const PermutePlan& plan) {
@@ -55,7 +69,7 @@ void take_memory(PermutePlan& plan) {
 
 std::int64_t PermutePlan::total_rows() const {
     const Extents output = grid.output();
-    return output[0] * output[1];
+    return checked_product(std::span(output).first(output.size() - 1));
 }
 
 std::vector<std::int64_t> PermutePlan::boxes(int rank) const {
@@ -73,7 +87,12 @@ std::vector<std::int64_t> PermutePlan::boxes(int rank) const {
 std::int64_t PermutePlan::rows_to_do(const std::vector<std::int64_t>& boxes) const {
     std::int64_t rows = 0;
     for (const std::int64_t index : boxes) {
-        for (const RowRange& run : grid.rows(grid.box(index))) {
+        const PermuteBox box = grid.box(index);
+        if (done.empty()) {
+            rows += rows_of(box);
+            continue;
+        }
+        for (const RowRange& run : grid.rows(box)) {
             rows += count_rows(subtract({run}, done));
         }
     }
@@ -81,21 +100,28 @@ std::int64_t PermutePlan::rows_to_do(const std::vector<std::int64_t>& boxes) con
 }
 
 std::int64_t PermutePlan::pieces() const {
-    return ceil_divide(grid.first, piece_first) * ceil_divide(grid.second, piece_second);
+    std::int64_t count = 1;
+    for (std::size_t axis = 0; axis < piece_extents.size(); ++axis) {
+        count *= ceil_divide(grid.box_extents[axis], piece_extents[axis]);
+    }
+    return count;
 }
 
 PermuteBox PermutePlan::piece(std::int64_t box, std::int64_t index) const {
-    const PermuteBox whole = grid.box(box);
-    const std::int64_t columns = ceil_divide(grid.second, piece_second);
-    const auto part = [](const RowRange& all, std::int64_t extent, std::int64_t nth) {
-        return RowRange{std::min(all.first + nth * extent, all.last),
-                        std::min(all.first + (nth + 1) * extent, all.last)};
-    };
-    return {part(whole.first, piece_first, index / columns),
-            part(whole.second, piece_second, index % columns)};
+    PermuteBox part = grid.box(box);
+    for (std::size_t axis = part.size(); axis-- > 0;) {
+        const std::int64_t along = ceil_divide(grid.box_extents[axis], piece_extents[axis]);
+        const RowRange all = part[axis];
+        const std::int64_t first = all.first + index % along * piece_extents[axis];
+        part[axis] = {std::min(first, all.last), std::min(first + piece_extents[axis], all.last)};
+        index /= along;
+    }
+    return part;
 }
 
-std::int64_t PermutePlan::piece_bytes() const { return piece_first * piece_second * row_bytes(); }
+std::int64_t PermutePlan::chunk_rows() const { return checked_product(piece_extents); }
+
+std::int64_t PermutePlan::piece_bytes() const { return chunk_rows() * row_bytes(); }
 
 RowRange PermutePlan::rows_of_rank(int rank) const {
     const std::vector<std::int64_t> own = boxes(rank);
@@ -110,12 +136,17 @@ std::int64_t PermutePlan::bytes_to_write() const {
     return (total_rows() - count_rows(done)) * row_bytes();
 }
 
+std::vector<std::int64_t> PermutePlan::box_shape() const {
+    std::vector<std::int64_t> extents = grid.box_extents;
+    extents.push_back(grid.output().back());
+    return extents;
+}
+
 std::string PermutePlan::text() const {
     constexpr std::int64_t short_run = 64 * KiB;
     const std::int64_t all = total_rows() * row_bytes();
-    std::string text =
-        fmt::format("{} of {} x {} x {}; {}", counted(grid.boxes(), "box", "boxes"), grid.first,
-                    grid.second, grid.output()[2], means_text(*this, ChunkText::no));
+    std::string text = fmt::format("{} of {}; {}", counted(grid.boxes(), "box", "boxes"),
+                                   extents_text(box_shape()), means_text(*this, ChunkText::no));
     for (int rank = 0; rank < std::min(ranks, most_listed_ranks); ++rank) {
         text +=
             fmt::format("  rank {}: {}", rank, counted(pieces_of_rank(rank), "box\n", "boxes\n"));
@@ -133,8 +164,7 @@ std::string PermutePlan::text() const {
 }
 
 std::vector<PlanFact> PermutePlan::facts() const {
-    return {{"boxes", grid.boxes()},
-            {"box", std::vector<std::int64_t>{grid.first, grid.second, grid.output()[2]}}};
+    return {{"boxes", grid.boxes()}, {"box", box_shape()}};
 }
 
 std::vector<PlanFact> PermutePlan::io_facts() const {
@@ -157,12 +187,11 @@ PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request)
         std::int64_t room = box_room(request, plan.need.storage, plan.lanes);
         const Extents output = plan.shape.permuted(plan.shape.input);
         if (request.chunk_rows) {
-            room = *request.chunk_rows * output[2] * plan.shape.element_bytes;
+            room = *request.chunk_rows * output.back() * plan.shape.element_bytes;
         }
         plan.grid =
             make_box_grid(plan.shape, request.alignment, room, boxes_a_rank * request.ranks);
-        plan.piece_first = plan.grid.first;
-        plan.piece_second = plan.grid.second;
+        plan.piece_extents = plan.grid.box_extents;
         take_memory(plan);
         if (plan.fits()) {
             return plan;
@@ -175,13 +204,21 @@ PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request)
 
 std::optional<PermutePlan> halved(const PermutePlan& plan) {
     PermutePlan smaller = plan;
-    const bool can_halve_second = plan.piece_second > plan.alignment;
-    if (plan.piece_first > 1 &&
-        (!can_halve_second || plan.piece_first >= plan.piece_second / plan.alignment)) {
-        smaller.piece_first = plan.piece_first / 2;
-    } else if (can_halve_second) {
-        smaller.piece_second =
-            std::max(plan.alignment, plan.piece_second / 2 / plan.alignment * plan.alignment);
+    // The axis with most steps to halve; of equal ones the slower. Along the last a step is one of
+    // the alignment.
+    Extents steps = plan.piece_extents;
+    steps.back() /= plan.alignment;
+    for (std::size_t axis = 0; axis < steps.size(); ++axis) {
+        const std::int64_t least = axis + 1 == steps.size() ? plan.alignment : 1;
+        steps[axis] = plan.piece_extents[axis] > least ? steps[axis] : 0;
+    }
+    const auto most = std::max_element(steps.begin(), steps.end());
+    const auto halved_axis = static_cast<std::size_t>(most - steps.begin());
+    std::int64_t& extent = smaller.piece_extents[halved_axis];
+    if (*most > 0 && halved_axis + 1 == steps.size()) {
+        extent = std::max(plan.alignment, extent / 2 / plan.alignment * plan.alignment);
+    } else if (*most > 0) {
+        extent /= 2;
     } else if (plan.lanes > 1) {
         --smaller.lanes;
     } else {

@@ -19,12 +19,11 @@ struct PermutePlan : JobPlan {
     BoxGrid grid;
     int ranks = 1;
     RowSet done; ///< rows of the output that need not be made
-    /// A box passes through the device in pieces of at most so many indices of the output's first
-    /// and second axis: whole, unless the rank's memory is too small for it. All ranks have the
-    /// same boxes; each has pieces of its own.
-    std::int64_t piece_first = 0;
-    std::int64_t piece_second = 0;
-    std::int64_t alignment = 1; ///< indices of the second axis that a piece begins on a multiple of
+    /// A box passes through the device in pieces of at most so many indices of the output's axes
+    /// but the last: whole, unless the rank's memory is too small for it. All ranks have the same
+    /// boxes; each has pieces of its own.
+    Extents piece_extents;
+    std::int64_t alignment = 1; ///< a piece begins on multiples of it, along the last of those axes
 
     std::int64_t total_rows() const;
     /// The boxes of a rank that have rows to make, by index: as many as another's.
@@ -37,28 +36,32 @@ struct PermutePlan : JobPlan {
     PermuteBox piece(std::int64_t box, std::int64_t index) const;
     std::int64_t piece_bytes() const; ///< at most
     std::int64_t row_bytes() const {
-        return grid.output()[2] * shape.element_bytes;
+        return grid.output().back() * shape.element_bytes;
     } ///< of the output
 
     int rank_count() const override { return ranks; }
     RowRange rows_of_rank(int rank) const override;
     std::int64_t pieces_of_rank(int rank) const override { return std::ssize(boxes(rank)); }
     std::string_view piece_name() const override { return "boxes"; }
-    std::int64_t chunk_rows() const override { return piece_first * piece_second; }
+    std::int64_t chunk_rows() const override;
     const ArrayInfo& output() const override { return shape.output; }
     std::int64_t bytes_to_read() const override { return bytes_to_write(); }
     std::int64_t bytes_to_write() const override;
     std::string text() const override;
     std::vector<PlanFact> facts() const override;
     std::vector<PlanFact> io_facts() const override;
+
+  private:
+    std::vector<std::int64_t>
+    box_shape() const; ///< extents of a box along all of the output's axes
 };
 
 /// Makes the plan; pure. `chunk_rows` of the request: rows of the output a box. @throws Error
 /// (usage) when not even one row of the output fits.
 PermutePlan make_permute_plan(const PermuteJob& job, const PlanRequest& request);
 
-/// As halved() of a stream's plan: pieces of half the extent, by turns along the output's first and
-/// second axis, or fewer at once.
+/// As halved() of a stream's plan: pieces of half the extent, along that of the output's axes of
+/// which they have most, or fewer at once.
 std::optional<PermutePlan> halved(const PermutePlan& plan);
 
 } // namespace runner

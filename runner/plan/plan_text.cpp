@@ -9,19 +9,26 @@
 
 namespace runner {
 
-std::string means_text(const JobPlan& plan, ChunkText chunks) {
+std::string rows_text(std::int64_t rows, std::int64_t pixels) {
+    return rows % pixels == 0 ? counted(rows / pixels, "row") : counted(rows, "pixel");
+}
+
+std::string means_text(const JobPlan& plan, ChunkText chunks, std::int64_t pixels) {
     return std::string(name_of(plan.backend)) + ", " +
-           (chunks == ChunkText::yes ? "chunks of " + counted(plan.chunk_rows(), "row") + ", "
+           (chunks == ChunkText::yes ? "chunks of " + rows_text(plan.chunk_rows(), pixels) + ", "
                                      : "") +
            counted(plan.lanes, "lane") + ", " +
            counted(plan.io_threads, "I/O thread\n", "I/O threads\n");
 }
 
-std::string slabs_text(const Decomposition& d) {
+std::string slabs_text(const Decomposition& d, std::int64_t pixels) {
     std::string text;
     for (int rank = 0; rank < std::min(d.ranks, most_listed_ranks); ++rank) {
         const RowRange slab = d.slab(rank);
-        text += fmt::format("  rank {}: rows {} to {}, {}\n", rank, slab.first, slab.last,
+        const bool whole = slab.first % pixels == 0 && slab.last % pixels == 0;
+        const std::int64_t unit = whole ? pixels : 1;
+        text += fmt::format("  rank {}: {} {} to {}, {}\n", rank, whole ? "rows" : "pixels",
+                            slab.first / unit, slab.last / unit,
                             counted(count_chunks(d, slab), "chunk"));
     }
     if (d.ranks > most_listed_ranks) {

@@ -11,6 +11,7 @@
 #include "runner/plan/plan_text.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,6 +159,69 @@ std::int64_t largest_fitting(const StreamJob& job, const StreamPlan& frame, std:
     return low * step;
 }
 
+/// The images whose rows the plan cuts.
+struct Images {
+    std::int64_t count = 1;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+    std::int64_t pixels_a_row = 1; ///< rows of the dataset that make a row of an image
+    bool has_colour = false;
+};
+
+/// The images of an array, if it has as many rows as the plan cuts.
+std::optional<Images> images_of(std::vector<std::int64_t> shape, int channels,
+                                const StreamPlan& plan) {
+    const bool has_colour = channels > 1;
+    if (has_colour && !shape.empty()) {
+        shape.pop_back(); // the samples of a pixel
+    }
+    if (shape.size() < 2) {
+        return std::nullopt;
+    }
+    Images images;
+    images.has_colour = has_colour;
+    images.columns = shape.back();
+    images.rows = shape[shape.size() - 2];
+    shape.resize(shape.size() - 2);
+    images.count = checked_product(shape);
+    images.pixels_a_row = has_colour ? images.columns : 1;
+    const bool is_alike =
+        images.count * images.rows * images.pixels_a_row == plan.decomposition.total_rows();
+    return is_alike ? std::optional(images) : std::nullopt;
+}
+
+/// The images of the output, where a row of it stands for each row of the input; else of the input.
+std::optional<Images> images_of(const StreamPlan& plan) {
+    if (!plan.shape.fields.empty()) {
+        return std::nullopt;
+    }
+    const std::optional<Images> made = images_of(plan.shape.output.shape, plan.channels, plan);
+    return made ? made : images_of(plan.input_shape, plan.input_channels, plan);
+}
+
+/// "30 images of 200 rows x 250 columns, halo 1 row", "1 volume of 30 images of …, halo 2 images".
+std::string frames_text(const StreamPlan& plan) {
+    const Decomposition& d = plan.decomposition;
+    const std::optional<Images> images = images_of(plan);
+    if (!images) {
+        return counted(d.frames, "frame of ", "frames of ") + counted(d.rows, "row") + ", halo " +
+               counted(d.halo, "row");
+    }
+    const std::int64_t image_rows = images->rows * images->pixels_a_row; // of the dataset
+    const std::int64_t layers = d.rows / std::max<std::int64_t>(1, image_rows);
+    const std::string image = (layers > 1 ? counted(layers, "image of ", "images of ") : "") +
+                              counted(images->rows, "row") + " x " +
+                              counted(images->columns, "column") +
+                              (images->has_colour ? " in colour" : "");
+    const bool is_volume = layers > 1;
+    const bool in_images = is_volume && d.halo % image_rows == 0;
+    return counted(is_volume ? d.frames : images->count, is_volume ? "volume of " : "image of ",
+                   is_volume ? "volumes of " : "images of ") +
+           image + ", halo " +
+           (in_images ? counted(d.halo / image_rows, "image")
+                      : rows_text(d.halo, images->pixels_a_row));
+}
+
 } // namespace
 
 double StreamPlan::bytes_a_row() const {
@@ -210,10 +274,11 @@ std::int64_t StreamPlan::pieces_of_rank(int rank) const {
 }
 
 std::string StreamPlan::text() const {
-    const Decomposition& d = decomposition;
-    return fmt::format("{}{}, halo {}; {}{}{}{}{}", counted(d.frames, "frame of ", "frames of "),
-                       counted(d.rows, "row"), d.halo, means_text(*this, ChunkText::yes),
-                       slabs_text(d), time_text(*this), memory_text(*this), bytes_text(*this));
+    const std::optional<Images> images = images_of(*this);
+    const std::int64_t pixels = images ? images->pixels_a_row : 1;
+    return frames_text(*this) + "; " + means_text(*this, ChunkText::yes, pixels) +
+           slabs_text(decomposition, pixels) + time_text(*this) + memory_text(*this) +
+           bytes_text(*this);
 }
 
 std::vector<PlanFact> StreamPlan::facts() const {
@@ -241,7 +306,8 @@ StreamPlan with_chunks(const StreamJob& job, const StreamPlan& frame, std::int64
                             plan.most_out_portion() * plan.out_portions_a_lane() * plan.lanes;
         plan.need.device = in + out + scratch;
     } else {
-        plan.need.staging = in + out + scratch;
+        plan.need.staging =
+            in + out + scratch + plan.cores * job.thread_bytes(plan.decomposition.largest_block());
     }
     return plan;
 }
@@ -253,6 +319,9 @@ StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
     frame.stored_rows = request.alignment;
     frame.write_rows = request.write_rows;
     frame.shape = job.shape();
+    frame.channels = job.channels();
+    frame.input_shape = request.input_shape;
+    frame.input_channels = request.input_channels;
     const std::int64_t alignment = chunk_alignment(frame.shape, request.alignment);
     frame.decomposition = {frame.shape.frames, frame.shape.rows,
                            frame.shape.halo,   frame.shape.border,

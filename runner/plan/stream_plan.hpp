@@ -20,6 +20,9 @@ struct StreamPlan : JobPlan {
     std::int64_t stored_rows = 1;   ///< of the output, that can only be written together
     std::int64_t write_rows = 1;    ///< of the output, that reach all files written at once
     std::int64_t scratch_bytes = 0; ///< of one lane
+    int channels = 1;               ///< samples of a colour pixel: then a row is a pixel
+    std::vector<std::int64_t> input_shape = {}; ///< as PlanRequest's
+    int input_channels = 1;
     /// About what computing a chunk takes, on a usual core or a large GPU; 0 where the job counts
     /// no operations.
     double chunk_seconds = 0;

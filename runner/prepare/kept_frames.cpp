@@ -151,7 +151,7 @@ KeptFrames split_scan(const PreparedJob& prepared) {
                            leave_out);
     }
     KeptFrames kept;
-    kept.text = of_fields.counts_text();
+    kept.roles = std::move(of_fields);
     kept.all = prepared.part.value();
     kept.fields = kept.all;
     const std::vector<std::int64_t> made = std::exchange(kept.all.frames, {});
@@ -176,7 +176,7 @@ std::int64_t KeptFrames::bytes() const {
 }
 
 std::string KeptFrames::plan_text() const {
-    return "\n  keeps " + text + " of the scan, " + size_text(bytes()) + ": " +
+    return "\n  keeps " + roles.counts_text() + " of the scan, " + size_text(bytes()) + ": " +
            shape_text(joined.shape) + " in the scan's order";
 }
 

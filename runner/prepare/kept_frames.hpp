@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/rows/dataset_part.hpp"
+#include "io/rows/frame_roles.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/kept_frames.hpp"
 
@@ -21,7 +22,7 @@ struct KeptFrames {
     DatasetPart fields;    ///< of the input: the flats and darks
     FrameSplit split;      ///< of the frames of `all`
     ArrayInfo joined;      ///< the output with all its frames
-    std::string text = {}; ///< "40 flats, 20 darks"
+    FrameRoles roles = {}; ///< of the frames of `fields`
 
     std::int64_t bytes() const; ///< of the flats and darks
     /// For people, behind what the job writes.

@@ -75,6 +75,10 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.cores = limits.cores;
     request.host_memory = limit(run.host_memory, limits.host_memory);
     request.device_memory = limit(run.device_memory, limits.device_memory);
+    if (!prepared.job->row_order()) {
+        request.input_shape = prepared.input.array.shape;
+        request.input_channels = prepared.input.channels.value_or(1);
+    }
     request.alignment = row_alignment(output, prepared.file.output.layout);
     request.chunk_rows = run.chunk_rows;
     request.lanes = run.lanes;

@@ -155,6 +155,19 @@ Metadata ProbedFiles::metadata(const std::string& file, const std::string& datas
                    decode_metadata);
 }
 
+Metadata ProbedFiles::metadata_if_read(const std::string& file, const std::string& dataset) {
+    try {
+        return metadata(file, dataset);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        Metadata none;
+        none.left_out.push_back("all: " + error.text().why);
+        return none;
+    }
+}
+
 std::unique_ptr<RowReader> ProbedFiles::open(const DatasetLayout& layout, int threads) {
     return open_probed_rows(layout, rules_, threads);
 }

@@ -34,6 +34,9 @@ class ProbedFiles final : public FileAccess {
 
     /// What the file says of a dataset beside its elements; nothing of another format than HDF5.
     Metadata metadata(const std::string& file, const std::string& dataset);
+    /// The same; where the process that reads it is lost, the reason as what is left out. The
+    /// elements may be good.
+    Metadata metadata_if_read(const std::string& file, const std::string& dataset);
 
     /// All that is known, as text, for other ranks: they need not ask then.
     std::string answers() const;

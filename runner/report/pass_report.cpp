@@ -4,6 +4,19 @@
 #include <algorithm>
 
 namespace runner {
+namespace {
+
+void add_stages(const RankReport& rank, PassReport& pass) {
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        const StageTimes& one = rank.times.stages[i];
+        StageTimes& all = pass.stages.at(i);
+        all.busy_seconds = std::max(all.busy_seconds, one.busy_seconds);
+        all.wait_seconds = std::max(all.wait_seconds, one.wait_seconds);
+        all.bytes += one.bytes;
+    }
+}
+
+} // namespace
 
 PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& plan,
                        const std::vector<RankReport>& ranks) {
@@ -20,6 +33,10 @@ PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& pl
     for (const RankReport& rank : ranks) {
         const RunTimes& times = rank.times;
         pass.stream_seconds = std::max(pass.stream_seconds, times.wall_seconds);
+        add_stages(rank, pass);
+        if (!rank.bars.empty()) {
+            pass.timelines.push_back({rank.rank, rank.merged_below_seconds, rank.bars});
+        }
         // A first step that is the order in which rows are read computes nothing.
         const std::size_t timed = std::min(times.steps.size(), pass.steps.size());
         for (std::size_t i = 0; i < timed; ++i) {

@@ -8,17 +8,6 @@
 namespace runner {
 namespace {
 
-Json stages_value(const RunTimes& times) {
-    Json stages = Json::object();
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        const StageTimes& stage = times.stages[i];
-        stages[std::string(stage_names[i])] = {{"busy_seconds", stage.busy_seconds},
-                                               {"wait_seconds", stage.wait_seconds},
-                                               {"bytes", stage.bytes}};
-    }
-    return stages;
-}
-
 Json halvings_value(const RunTimes& times) {
     Json halvings = Json::array();
     for (const Halving& halving : times.halvings) {
@@ -32,9 +21,22 @@ Json halvings_value(const RunTimes& times) {
 /// To a microsecond: no clock here is finer, and the text stays short.
 double rounded(double seconds) { return std::round(seconds * 1e6) / 1e6; }
 
-Json timeline_value(const RankReport& report) {
+} // namespace
+
+Json stages_value(const std::array<StageTimes, stage_count>& stages) {
+    Json value = Json::object();
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        const StageTimes& stage = stages.at(i);
+        value[std::string(stage_names.at(i))] = {{"busy_seconds", stage.busy_seconds},
+                                                 {"wait_seconds", stage.wait_seconds},
+                                                 {"bytes", stage.bytes}};
+    }
+    return value;
+}
+
+Json timeline_value(const std::vector<Bar>& all, double merged_below_seconds) {
     Json bars = Json::array();
-    for (const Bar& bar : report.bars) {
+    for (const Bar& bar : all) {
         bars.push_back({{"lane", bar.lane},
                         {"stage", stage_names[static_cast<std::size_t>(bar.stage)]},
                         {"start", rounded(bar.start)},
@@ -44,10 +46,8 @@ Json timeline_value(const RankReport& report) {
                         {"bytes", bar.bytes},
                         {"first", bar.first}});
     }
-    return {{"merged_below_seconds", report.merged_below_seconds}, {"bars", std::move(bars)}};
+    return {{"merged_below_seconds", merged_below_seconds}, {"bars", std::move(bars)}};
 }
-
-} // namespace
 
 std::size_t timeline_bars(int rank, int ranks) {
     constexpr int most_ranks = 16;
@@ -71,7 +71,7 @@ Json rank_value(const RankReport& report) {
                   {"halvings", halvings_value(report.times)},
                   {"setup_seconds", report.times.setup_seconds},
                   {"stream_seconds", report.times.wall_seconds},
-                  {"stages", stages_value(report.times)},
+                  {"stages", stages_value(report.times.stages)},
                   {"border",
                    {{"rows_held", report.times.border_rows_held},
                     {"bytes_sent", report.times.border_bytes_sent}}},
@@ -86,7 +86,7 @@ Json rank_value(const RankReport& report) {
                     {"resident_before_bytes", report.resident_before},
                     {"resident_peak_bytes", report.resident_peak}}}};
     if (!report.bars.empty()) {
-        value["timeline"] = timeline_value(report);
+        value["timeline"] = timeline_value(report.bars, report.merged_below_seconds);
     }
     return value;
 }

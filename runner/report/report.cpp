@@ -81,7 +81,17 @@ Json end_json(const PlannedEnd& end) {
             levels.push_back(Json(shape));
         }
         json["levels"] = std::move(levels);
-        json["files"] = end.files;
+        json["files"] = end.files.value_or(1);
+    }
+    if (end.files) {
+        json["files"] = *end.files;
+        json["bytes"] = end.bytes;
+    }
+    if (end.kept) {
+        json["kept"] = {{"flats", std::ssize(end.kept->roles.of(FrameRole::flat))},
+                        {"darks", std::ssize(end.kept->roles.of(FrameRole::dark))},
+                        {"bytes", end.kept->bytes()},
+                        {"shape", end.kept->joined.shape}};
     }
     return json;
 }
@@ -142,12 +152,34 @@ Json phases_value(const std::vector<Phase>& phases) {
     return list;
 }
 
+Json levels_value(const std::vector<LevelReport>& levels) {
+    Json list = Json::array();
+    for (const LevelReport& level : levels) {
+        list.push_back({{"shape", level.shape},
+                        {"files", level.files},
+                        {"chunks", level.chunks},
+                        {"bytes", level.bytes},
+                        {"seconds", level.seconds}});
+    }
+    return list;
+}
+
 Json counts_json(const std::vector<JobCount>& counts) {
     Json json = Json::object();
     for (const auto& [name, value] : counts) {
         json[name] = value;
     }
     return json;
+}
+
+Json timelines_value(const std::vector<RankTimeline>& timelines) {
+    Json list = Json::array();
+    for (const RankTimeline& timeline : timelines) {
+        Json value = timeline_value(timeline.bars, timeline.merged_below_seconds);
+        value["rank"] = timeline.rank;
+        list.push_back(std::move(value));
+    }
+    return list;
 }
 
 Json passes_json(const std::vector<PassReport>& passes) {
@@ -158,28 +190,42 @@ Json passes_json(const std::vector<PassReport>& passes) {
             steps.push_back(
                 {{"step", step.label}, {"seconds", step.seconds}, {"bytes", step.bytes}});
         }
-        json.push_back(
-            {{"pass", static_cast<std::int64_t>(pass.number)},
-             {"output", {{"file", pass.file}, {"dataset", pass.dataset}}},
-             {"stream_seconds", pass.stream_seconds},
-             {"bytes_read", pass.bytes_read},
-             {"bytes_written", pass.bytes_written},
-             {"bottleneck", stage_names[static_cast<std::size_t>(pass.bottleneck.stage)]},
-             {"overlap_efficiency", pass.bottleneck.overlap_efficiency},
-             {"steps", std::move(steps)}});
+        Json value = {{"pass", static_cast<std::int64_t>(pass.number)},
+                      {"output", {{"file", pass.file}, {"dataset", pass.dataset}}},
+                      {"start_seconds", pass.start_seconds},
+                      {"stream_seconds", pass.stream_seconds},
+                      {"bytes_read", pass.bytes_read},
+                      {"bytes_written", pass.bytes_written},
+                      {"bottleneck", stage_names[static_cast<std::size_t>(pass.bottleneck.stage)]},
+                      {"overlap_efficiency", pass.bottleneck.overlap_efficiency},
+                      {"stages", stages_value(pass.stages)},
+                      {"steps", std::move(steps)}};
+        if (&pass != &passes.back()) { // whose timelines are those of the ranks
+            value["timelines"] = timelines_value(pass.timelines);
+        }
+        json.push_back(std::move(value));
     }
     return json;
 }
 
-/// The verdict of the last pass, and the step that took longest of all passes.
+/// The verdict of the pass, or of that of several which took longest, and the step that took
+/// longest of all passes.
 std::string whole_verdict(const RunReport& report) {
-    std::string text = verdict_text(report.ranks, report.wall_seconds - report.seconds_before);
+    const bool has_several = report.passes.size() > 1;
+    std::string text =
+        has_several ? verdict_text(report.passes, report.wall_seconds)
+                    : verdict_text(report.ranks, report.wall_seconds - report.seconds_before);
     const StepReport* const step = bounding_step(report.passes);
     if (step == nullptr) {
         return text;
     }
-    return (report.passes.size() > 1 ? "The last pass: " : "") + text +
-           fmt::format(" Of the steps, {} took longest: {:.3g} s.", step->label, step->seconds);
+    const auto pass =
+        std::find_if(report.passes.begin(), report.passes.end(), [&](const PassReport& each) {
+            return step >= each.steps.data() && step < each.steps.data() + each.steps.size();
+        });
+    return text + fmt::format(" Of the steps, {}{} took longest: {:.3g} s.", step->label,
+                              has_several ? fmt::format(" in pass {}", pass->number) : "",
+                              step->seconds);
 }
 
 } // namespace
@@ -247,6 +293,9 @@ std::string report_json(const RunReport& report) {
                  {"warnings", report.warnings},
                  {"notes", report.notes},
                  {"ranks", std::move(ranks)}};
+    if (!report.levels.empty()) {
+        json["levels"] = levels_value(report.levels);
+    }
     if (report.plan.backend == Backend::cuda) {
         json["kernels"] = kernels_value(report.ranks);
         json["device_rates"] = rates_value(report.ranks);

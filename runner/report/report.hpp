@@ -14,7 +14,9 @@
 #include "runner/watch/stages.hpp"
 #include "runner/watch/timeline.hpp"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -65,6 +67,13 @@ struct StepReport {
     std::int64_t bytes = 0; ///< read and made, on all ranks
 };
 
+/// When one rank worked in a pass, in seconds from that rank's first read in it.
+struct RankTimeline {
+    int rank = 0;
+    double merged_below_seconds = 0; ///< Timeline::resolution()
+    std::vector<Bar> bars;
+};
+
 /// What one pass of a pipeline did.
 struct PassReport {
     std::size_t number = 1;
@@ -75,15 +84,28 @@ struct PassReport {
     std::int64_t bytes_written = 0;
     Bottleneck bottleneck;
     std::vector<StepReport> steps;
+    double start_seconds = 0; ///< of its first read, from that of the first pass
+    /// The busy and waiting seconds of the rank with the most, and the bytes of all ranks.
+    std::array<StageTimes, stage_count> stages = {};
+    std::vector<RankTimeline> timelines = {}; ///< of the ranks of which one is kept
 };
 
-/// The report of a pass of this job file and plan. If its engine marks no steps, its step has what
-/// its computing took.
+/// The report of a pass of this job file and plan, whose start is still to be set. If its engine
+/// marks no steps, its step has what its computing took.
 PassReport pass_report(std::size_t number, const JobFile& job, const JobPlan& plan,
                        const std::vector<RankReport>& ranks);
 
 /// The step that took longest of all passes; null where there is none.
 const StepReport* bounding_step(const std::vector<PassReport>& passes);
+
+/// An array of an output that is a folder of files.
+struct LevelReport {
+    std::vector<std::int64_t> shape;
+    std::int64_t files = 0;  ///< of chunks, or shards
+    std::int64_t chunks = 0; ///< in them
+    std::int64_t bytes = 0;  ///< of the files
+    double seconds = 0;      ///< in which all ranks put the files together
+};
 
 /// What is known of a finished run, on rank 0.
 struct RunReport {
@@ -110,11 +132,14 @@ struct RunReport {
     std::vector<PassReport> passes = {}; ///< of a pipeline, that this run made; this one last
     double seconds_before = 0;           ///< of wall_seconds, that earlier passes took
     std::vector<Phase> phases = {};      ///< of the first rank, until the report was written
+    std::vector<LevelReport> levels = {}; ///< of a Zarr store: its arrays, the finest first
 };
 
 /// What bounded a run of these ranks, at least one, and how near to that limit it came: one
 /// sentence. `wall_seconds`: as in RunReport.
 std::string verdict_text(const std::vector<RankReport>& ranks, double wall_seconds);
+/// The same of several passes: which one took longest, and what bounded it.
+std::string verdict_text(const std::vector<PassReport>& passes, double wall_seconds);
 
 /// The report as JSON text (docs/report.md).
 std::string report_json(const RunReport& report);
@@ -141,7 +166,9 @@ struct PlannedEnd {
     ArrayInfo array;
     std::string invalid = {}; ///< which of its elements are no values, for people; "": none
     std::vector<std::vector<std::int64_t>> levels = {}; ///< the shapes of coarser ones
-    std::int64_t files = 1; ///< that hold the elements, of an image with levels
+    std::optional<std::int64_t> files = {}; ///< that hold the elements, of a folder; else nothing
+    std::int64_t bytes = 0;              ///< of the elements of all levels, where `files` is known
+    std::optional<KeptFrames> kept = {}; ///< that it has beside what the job makes
 };
 struct PlannedEnds {
     PlannedEnd from;

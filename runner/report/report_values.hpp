@@ -9,6 +9,12 @@
 
 namespace runner {
 
+/// What stages did, by their names.
+Json stages_value(const std::array<StageTimes, stage_count>& stages);
+
+/// A timeline, its times to a microsecond.
+Json timeline_value(const std::vector<Bar>& bars, double merged_below_seconds);
+
 /// A rank's part of the report as JSON, with its timeline where one was kept.
 Json rank_value(const RankReport& report);
 

@@ -4,7 +4,8 @@
 #include "io/rows/dataset_part.hpp"
 #include "io/rows/rows.hpp"
 #include "runner/prepare/prepare.hpp"
-#include "runner/trial/part_choice.hpp"
+#include "runner/trial/part/part_choice.hpp"
+#include "runner/trial/part/part_course.hpp"
 #include "views/pictures/thumbnail.hpp"
 
 #include <cstdint>
@@ -15,9 +16,33 @@
 
 namespace runner {
 
-/// Single images within a box, at most so many, evenly spaced along the third axis from the last;
-/// the middle of the others. Each is as large as a picture can show every element.
-std::vector<Box> pictures_of(const Box& box, std::int64_t slices);
+/// Boxes of the input, at most so many, each of which becomes an image of what is made: evenly
+/// spaced along the third axis from the last of what is made, and the middle of the others. Each
+/// image is as large as a picture can show every element. `best`: what they lie in.
+std::vector<Box> pictures_of(const std::vector<MadeAxis>& made, const Box& best,
+                             std::int64_t slices);
+
+/// The axis of the input along which slices are counted; nothing where there is none.
+std::optional<std::size_t> slice_axis(const std::vector<MadeAxis>& made);
+
+/// The same at these numbers along slice_axis(), counted in the whole input. `part`: the one that
+/// is run. @throws Error (usage) if there is no such axis, or the box does not hold a number.
+std::vector<Box> pictures_at(const std::vector<MadeAxis>& made, const Box& best,
+                             const std::vector<std::int64_t>& numbers, const Box& part);
+
+/// What an image of the input, before it is made, shows of a picture's box: the middle of it where
+/// what is made has its rows and columns as the input has them; else one of as many images that
+/// are evenly spaced in `best`.
+Box picture_before(const std::vector<MadeAxis>& made, const Box& best,
+                   const std::vector<Box>& pictures, std::size_t index);
+
+/// The middle of a box, as large as a picture can show every element.
+Box middle_picture(Box box);
+
+/// Near the middle between the least and the largest of numbers along slice_axis(); nothing of
+/// none.
+std::optional<PartMiddle> middle_of(const std::vector<std::int64_t>& numbers,
+                                    const std::vector<MadeAxis>& made);
 
 /// A box of the job's input as a part of its dataset; the channels of colour are added.
 DatasetPart dataset_part(const std::optional<DatasetPart>& of, const Box& box,
@@ -33,11 +58,11 @@ struct NamedRows {
 /// A box of a job's input, as the job reads it.
 NamedRows input_rows(FileAccess& files, const PreparedJob& prepared, const Box& box);
 
-/// A box of a file's dataset, which may also have an axis of channels.
+/// A box of a file's dataset, as far as that reaches, which may also have an axis of channels.
 NamedRows dataset_rows(FileAccess& files, const std::string& file, const std::string& dataset,
                        const Box& box);
 
-/// The middle image of the rows, a pixel for each element.
+/// The middle image of the rows, a pixel for each element; of an array of one axis a single line.
 Thumbnail image_of(FileAccess& files, NamedRows rows);
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "base/sizes.hpp"
 #include "io/files/text_file.hpp"
+#include "runner/engines/survey_input.hpp"
 #include "runner/messages.hpp"
 #include "runner/page/report_check.hpp"
 #include "runner/watch/stop.hpp"
@@ -99,27 +100,40 @@ ExitCode wait_for(pid_t child) {
     return static_cast<ExitCode>(WEXITSTATUS(status));
 }
 
-void read_stages(const Json& rank, MeasuredPass& pass) {
-    pass.stream_seconds = rank.at("stream_seconds").get<double>();
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        if (const Json* const stage = rank.at("stages").find(stage_names.at(i))) {
-            pass.busy_seconds.at(i) = stage->at("busy_seconds").get<double>();
-        }
-    }
-}
-
-/// One of several passes. Of these the report has only the longest stage.
+/// A pass, or the only rank of a run of one pass.
 MeasuredPass read_pass(const Json& json) {
     MeasuredPass pass;
     pass.stream_seconds = json.at("stream_seconds").get<double>();
-    const auto name = json.at("bottleneck").get<std::string>();
-    const auto* const stage = std::find(stage_names.begin(), stage_names.end(), name);
-    const Json& efficiency = json.at("overlap_efficiency");
-    if (stage != stage_names.end() && efficiency.is_number()) { // null of a stream of no time
-        pass.busy_seconds.at(static_cast<std::size_t>(stage - stage_names.begin())) =
-            pass.stream_seconds * efficiency.get<double>();
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        if (const Json* const stage = json.at("stages").find(stage_names.at(i))) {
+            pass.busy_seconds.at(i) = stage->at("busy_seconds").get<double>();
+        }
     }
     return pass;
+}
+
+/// What the run did beside its streams.
+void read_rest(const Json& report, MeasuredRun& run) {
+    double before = 0; // until the first stream
+    double all = 0;
+    bool is_before = true;
+    for (const Json& phase : report.at("phases").values()) {
+        const auto name = phase.at("phase").get<std::string>();
+        const double seconds = phase.at("seconds").get<double>();
+        all += seconds;
+        is_before = is_before && name != "stream";
+        if (name == survey_phase) {
+            run.survey_seconds += seconds;
+        } else if (is_before) {
+            before += seconds;
+        }
+    }
+    run.start_seconds = before;
+    run.finish_seconds = all - before - run.survey_seconds;
+    for (const MeasuredPass& pass : run.passes) {
+        run.finish_seconds -= pass.stream_seconds;
+    }
+    run.finish_seconds = std::max(0.0, run.finish_seconds);
 }
 
 PartReport read_report(const std::string& file) {
@@ -129,8 +143,6 @@ PartReport read_report(const std::string& file) {
         const Json& rank = report.at("ranks").at(0);
         const Json& memory = report.at("plan").at("memory_per_rank");
         PartReport part;
-        part.run.start_seconds = report.at("start_seconds").get<double>();
-        part.run.finish_seconds = report.at("finish_seconds").get<double>();
         const bool is_cuda = report.at("plan").at("backend").get<std::string>() == "cuda";
         part.backend = is_cuda ? Backend::cuda : Backend::cpu;
         part.device = rank.at("device").get<std::string>();
@@ -141,8 +153,9 @@ PartReport read_report(const std::string& file) {
                 part.run.passes.push_back(read_pass(pass));
             }
         } else {
-            read_stages(rank, part.run.passes.emplace_back());
+            part.run.passes.push_back(read_pass(rank));
         }
+        read_rest(report, part.run);
         return part;
     } catch (const JsonError& error) {
         throw no_report_in(file, error.what());

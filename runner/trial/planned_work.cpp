@@ -3,6 +3,7 @@
 
 #include "jobs/stream_job.hpp"
 #include "runner/engines/engine.hpp"
+#include "runner/engines/planned_reading.hpp"
 #include "runner/plan/stream_plan.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/ranks/binding.hpp"
@@ -14,8 +15,13 @@
 namespace runner {
 namespace {
 
-/// The operations of all chunks. Rows that two of them compute count twice.
+/// The operations of all chunks, of which rows that two of them compute count twice; of a state
+/// that evolves its cells in all generations.
 double operations_of(const Job& job, const JobPlan& plan) {
+    if (const std::optional<EvolveShape> state = job.state()) {
+        return static_cast<double>(state->cells) *
+               static_cast<double>(state->snapshots.generations);
+    }
     const auto* const stream = dynamic_cast<const StreamJob*>(&job);
     const auto* const planned = dynamic_cast<const StreamPlan*>(&plan);
     if (stream == nullptr || planned == nullptr) {
@@ -46,7 +52,7 @@ PlannedWork planned_work(JobFile file, FileAccess& files, const PlannedPlace& pl
     for (const JobPass& pass : passes_of(file, files)) {
         const PreparedJob prepared = prepare_pass(pass, files);
         const PlanPtr plan = plan_job(prepared, place.backend, 1, place.limits);
-        work.passes.push_back({static_cast<double>(plan->bytes_to_read()),
+        work.passes.push_back({static_cast<double>(cost_of(prepared, *plan).unpacked),
                                static_cast<double>(plan->bytes_to_write()),
                                operations_of(*prepared.job, *plan)});
         work.host_bytes = std::max(work.host_bytes, plan->need.host());

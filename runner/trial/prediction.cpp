@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
 
 #include "base/format.hpp"
+#include "base/sizes.hpp"
 #include "runner/page/report_numbers.hpp"
 
 namespace runner {
@@ -13,21 +15,26 @@ namespace {
 
 double bytes(const PassWork& work) { return work.read_bytes + work.written_bytes; }
 
-double bytes(std::span<const PassWork> works) {
-    double sum = 0;
-    for (const PassWork& work : works) {
-        sum += bytes(work);
-    }
-    return sum;
+std::vector<PassWork> works_of(const MeasuredRun& run) {
+    std::vector<PassWork> works;
+    std::transform(run.passes.begin(), run.passes.end(), std::back_inserter(works),
+                   [](const MeasuredPass& pass) { return pass.work; });
+    return works;
 }
 
-double bytes(const MeasuredRun& run) {
-    double sum = 0;
-    for (const MeasuredPass& pass : run.passes) {
-        sum += bytes(pass.work);
-    }
-    return sum;
+double read_bytes(std::span<const PassWork> works) {
+    return std::accumulate(works.begin(), works.end(), 0.0,
+                           [](double sum, const PassWork& work) { return sum + work.read_bytes; });
 }
+
+double written_bytes(std::span<const PassWork> works) {
+    return std::accumulate(works.begin(), works.end(), 0.0, [](double sum, const PassWork& work) {
+        return sum + work.written_bytes;
+    });
+}
+
+/// About what the system keeps of an output in memory before it writes, at the end of a run.
+constexpr double most_waiting_bytes = 256.0 * MiB;
 
 double ratio(double whole, double part) { return part > 0 ? whole / part : 0; }
 
@@ -91,7 +98,7 @@ PassPrediction predict_pass(const MeasuredPass& small, const MeasuredPass& large
 } // namespace
 
 double Prediction::seconds() const {
-    double sum = start_seconds + finish_seconds;
+    double sum = start_seconds + finish_seconds + survey_seconds;
     for (const PassPrediction& pass : passes) {
         sum += pass.seconds();
     }
@@ -100,10 +107,14 @@ double Prediction::seconds() const {
 
 Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
                    std::span<const PassWork> whole) {
-    const Growth growth{bytes(small), bytes(large), bytes(whole)};
+    const Growth written{
+        written_bytes(works_of(small)), written_bytes(works_of(large)),
+        std::min(written_bytes(whole), written_bytes(works_of(large)) + most_waiting_bytes)};
     Prediction prediction;
-    prediction.start_seconds = growth.of(small.start_seconds, large.start_seconds);
-    prediction.finish_seconds = growth.of(small.finish_seconds, large.finish_seconds);
+    prediction.start_seconds = std::min(small.start_seconds, large.start_seconds);
+    prediction.finish_seconds = written.of(small.finish_seconds, large.finish_seconds);
+    prediction.survey_seconds =
+        large.survey_seconds * ratio(read_bytes(whole), read_bytes(works_of(large)));
     for (std::size_t i = 0; i < whole.size(); ++i) {
         prediction.passes.push_back(predict_pass(small.passes[i], large.passes[i], whole[i]));
     }
@@ -135,8 +146,13 @@ std::vector<std::string> prediction_lines(const Prediction& prediction) {
                         std::string(stage_names.at(static_cast<std::size_t>(pass.bound))) +
                         " takes longest and waits " + short_time_text(pass.idle_seconds));
     }
-    lines.push_back("start " + short_time_text(prediction.start_seconds) + ", end " +
-                    short_time_text(prediction.finish_seconds));
+    lines.push_back(
+        "start " + short_time_text(prediction.start_seconds) + ", " +
+        (prediction.survey_seconds > 0
+             ? "survey of the input " + short_time_text(prediction.survey_seconds) + ", "
+             : "") +
+        (prediction.passes.size() > 1 ? "between passes and at the end " : "end ") +
+        short_time_text(prediction.finish_seconds));
     return lines;
 }
 

@@ -12,7 +12,7 @@ namespace runner {
 
 /// What one pass of a job has to do.
 struct PassWork {
-    double read_bytes = 0;
+    double read_bytes = 0; ///< unpacked, also those that no row of the part takes
     double written_bytes = 0;
     double operations = 0; ///< of its computing; 0: the time depends on the bytes alone
 };
@@ -20,15 +20,15 @@ struct PassWork {
 /// What a pass of a run on a part took.
 struct MeasuredPass {
     PassWork work;
-    double stream_seconds = 0; ///< from the first read to the last write
-    /// The seconds of each stage; 0 if it is not known, as it may be of all but the longest.
-    std::array<double, stage_count> busy_seconds = {};
+    double stream_seconds = 0;                         ///< from the first read to the last write
+    std::array<double, stage_count> busy_seconds = {}; ///< of each stage
 };
 
 /// A run on a part.
 struct MeasuredRun {
-    double start_seconds = 0;         ///< before the first pass's stream, survey included
-    double finish_seconds = 0;        ///< after the last pass's stream
+    double start_seconds = 0;         ///< before the first pass's stream, without surveys
+    double finish_seconds = 0;        ///< between passes, and after the last one's stream
+    double survey_seconds = 0;        ///< of reading inputs before the streams, in all passes
     std::vector<MeasuredPass> passes; ///< one or more
 };
 
@@ -43,15 +43,19 @@ struct PassPrediction {
 struct Prediction {
     double start_seconds = 0;
     double finish_seconds = 0;
+    double survey_seconds = 0;
     std::vector<PassPrediction> passes;
 
     double seconds() const;
 };
 
 /// Predicts a run of the same steps whose passes have the work `whole`. A stage takes time in
-/// proportion to its work, at the rate measured in `large`. The rest (start, end, the time in which
-/// the longest stage waits) is as in `large`. It grows with the bytes if it grew from `small`, a
-/// run on a smaller part, to `large` by more than the clock's noise. Pure.
+/// proportion to its work, at the rate measured in `large`, and so does a survey. The start takes
+/// as long as the shorter of both, since nothing in it depends on the bytes. The end and the time
+/// in which the longest stage waits are as in `large`. They grow with the bytes if they grew from
+/// `small`, a run on a smaller part, to `large` by more than the clock's noise; the end only with
+/// the bytes that may wait for the disk, since the others are on their way while the job runs.
+/// Pure.
 Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
                    std::span<const PassWork> whole);
 

@@ -14,20 +14,25 @@
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/ranks/mpi.hpp"
+#include "runner/trial/choice/ask_strength.hpp"
+#include "runner/trial/choice/bisection.hpp"
+#include "runner/trial/choice/noise_judge.hpp"
 #include "runner/trial/part_pictures.hpp"
+#include "runner/trial/part_results.hpp"
 #include "runner/trial/part_run.hpp"
 #include "runner/trial/planned_work.hpp"
 #include "runner/trial/prediction.hpp"
+#include "runner/trial/trial_output.hpp"
 #include "runner/trial/trial_page.hpp"
 #include "runner/trial/trial_results.hpp"
 #include "runner/trial/trial_text.hpp"
 #include "runner/trial/tried_job.hpp"
 #include "runner/watch/stop.hpp"
-#include "views/compare.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -39,6 +44,7 @@ namespace {
 /// The elements of the first run. Its rate says how large a part takes the wanted seconds.
 constexpr std::int64_t first_elements = 256 * KiB;
 constexpr std::int64_t most_part_bytes = GiB;
+constexpr double least_seconds = 1e-3; ///< that a run is taken to last
 
 /// Beside the output, with its name.
 std::string default_folder(const std::string& output) {
@@ -57,21 +63,26 @@ class Trial {
     std::string run() {
         page_folder_.make(kept_names());
         measure_start();
-        if (part_.elements() == checked_product(job_.whole.shape)) {
+        if (part_.box.elements() == checked_product(job_.whole.shape)) {
             job_.why_inexact.clear(); // the part is the whole input
         }
-        exact_ = exact_part(job_.whole, part_);
-        shown_ = pictures_of(exact_.value_or(part_), command_.slices);
+        exact_ = exact_part(job_.whole, part_.box);
+        best_ = exact_.value_or(part_.box);
+        shown_ = command_.at.empty() ? pictures_of(made(), best_, command_.slices)
+                                     : pictures_at(made(), best_, command_.at, part_.box);
         take_before();
         for (std::size_t i = 0; i < job_.combinations.size(); ++i) {
             try_combination(i);
         }
-        return write_page();
+        return command_.halve ? halve(parse_halved_key(*command_.halve)) : write_page();
     }
 
   private:
+    /// The axes of what the job makes, by those of its input the same for all combinations.
+    const std::vector<MadeAxis>& made() const { return job_.courses.front().made; }
+
     /// The settings of a run on a part, which writes files whose names begin with `name`.
-    std::vector<std::string> settings_for(std::size_t combination, const Box& part,
+    std::vector<std::string> settings_for(std::size_t combination, const TriedPart& part,
                                           const std::string& name) const {
         std::vector<std::string> all = settings_;
         const std::vector<std::string> more =
@@ -84,7 +95,7 @@ class Trial {
     }
 
     /// Runs on a part, and adds the work that the plan says.
-    MeasuredRun measure(std::size_t combination, const Box& part, const std::string& name) {
+    MeasuredRun measure(std::size_t combination, const TriedPart& part, const std::string& name) {
         const std::vector<std::string> settings = settings_for(combination, part, name);
         PartReport report = runner_.run(settings);
         place_.backend = report.backend;
@@ -103,35 +114,42 @@ class Trial {
     void measure_start() {
         const bool given = command_.part != "central" && command_.part != "first";
         const PartPlace place = command_.part == "first" ? PartPlace::first : PartPlace::central;
-        part_ = given ? parse_part(job_.whole, command_.part)
-                      : choose_part(job_.whole, first_elements, place);
+        part_.box =
+            given ? parse_part(job_.whole, command_.part)
+                  : choose_part(job_.whole, first_elements, place, middle_of(command_.at, made()));
+        if (!given) {
+            require_small_part(job_, part_.box);
+        }
+        part_.generations = generations_for(job_, first_elements);
         small_ = measure(0, part_, "first");
         folder_.clear();
         if (job_.input.input_is_missing) { // the run has made it
             job_ = tried_job(command_.job, settings_, prober_);
         }
+        const double seconds =
+            std::max(least_seconds, std::accumulate(small_.passes.begin(), small_.passes.end(), 0.0,
+                                                    [](double sum, const MeasuredPass& pass) {
+                                                        return sum + pass.stream_seconds;
+                                                    }));
+        const double more = command_.seconds / seconds;
+        part_.generations = generations_for(job_, more * first_elements);
         if (given) {
             return;
         }
-        double seconds = 0;
-        for (const MeasuredPass& pass : small_.passes) {
-            seconds += pass.stream_seconds;
-        }
-        constexpr double least_seconds = 1e-3;
-        const double elements = static_cast<double>(part_.elements()) * command_.seconds /
-                                std::max(seconds, least_seconds);
+        const double elements = static_cast<double>(part_.box.elements()) * more;
         const std::int64_t most = most_part_bytes / size_of(job_.input.input.array.type);
-        part_ = choose_part(
+        part_.box = choose_part(
             job_.whole, static_cast<std::int64_t>(std::min(elements, static_cast<double>(most))),
-            place);
+            place, middle_of(command_.at, made()));
     }
 
     /// The pictures of what the job reads, or the first swept step of a pipeline.
     void take_before() {
         const std::size_t step = first_swept_step(job_.files.front());
         if (step == 0) {
-            for (const Box& box : shown_) {
-                before_.push_back(image_of(files_, input_rows(files_, job_.input, box)));
+            before_made_ = PartCourse(job_.whole.shape).made();
+            for (std::size_t i = 0; i < shown_.size(); ++i) {
+                before_.push_back(image_of(files_, input_rows(files_, job_.input, box_before(i))));
             }
             before_caption_ = job_.input.file.input.file + ":" + job_.input.file.input.dataset;
             return;
@@ -144,32 +162,38 @@ class Trial {
             part_settings(until, 0, part_, folder_.file("before"));
         settings.insert(settings.end(), more.begin(), more.end());
         runner_.run(settings);
-        const PreparedJob prepared = last_pass(until.files.front());
         const std::string file = folder_.file(part_output(until.files.front(), "before"));
-        for (const Box& box : shown_) {
-            before_.push_back(
-                image_of(files_, dataset_rows(files_, file, prepared.file.output.dataset,
-                                              output_box(until, 0, part_, box))));
-        }
+        before_made_ = until.courses.front().made;
+        const bool is_alike = along_same_axes(before_made_, made());
+        const std::vector<Box> boxes =
+            is_alike ? shown_ : pictures_of(before_made_, best_, std::ssize(shown_));
+        before_ = pictures_of(files_, result_of(until, 0, file), boxes);
+        before_.resize(shown_.size(), before_.back());
         before_caption_ = "the output of " + label + ", which the first swept step reads";
         folder_.clear();
     }
 
-    /// Whether what the pictures show after has the unit of what they show before.
-    bool keeps_unit(const JobFile& file) {
-        std::vector<Likeness> steps;
-        for (const JobPass& pass : passes_of(file, files_)) {
-            const std::vector<Likeness> more = prepare_pass(pass, files_).job->likeness();
-            steps.insert(steps.end(), more.begin(), more.end());
+    /// What the picture of the job's input shows before.
+    Box box_before(std::size_t index) const {
+        Box box = picture_before(made(), best_, shown_, index);
+        const std::vector<EvolvingStep>& evolving = job_.courses.front().evolving;
+        if (!evolving.empty() && box.first.size() > 2) {
+            box.first[0] = evolving.front().input_frame;
+            box.last[0] = box.first[0] + 1;
         }
-        const auto shown = std::span(steps).subspan(std::min(first_swept_step(file), steps.size()));
-        return std::all_of(shown.begin(), shown.end(), [](const Likeness& step) {
-            return step.values >= Likeness::Values::scaled;
-        });
+        return box;
     }
 
-    PreparedJob last_pass(const JobFile& file) {
-        return prepare_pass(passes_of(file, files_).back(), files_);
+    /// What a run on the part has made.
+    PartResult result_of(const TriedJob& job, std::size_t combination, const std::string& file) {
+        const PreparedJob last =
+            prepare_pass(passes_of(job.files[combination], files_).back(), files_);
+        return {file,
+                last.file.output.dataset,
+                !last.fields().empty(),
+                last.output().shape,
+                job.courses[combination].made,
+                part_.box};
     }
 
     void try_combination(std::size_t index) {
@@ -177,24 +201,23 @@ class Trial {
         const std::string output = folder_.file(output_name(index));
         const PlannedWork need = planned_work(job_.files[index], files_, place_);
         const Prediction whole = predict(small_, run, need.passes);
-        const PreparedJob prepared = last_pass(job_.files[index]);
-        const std::string& dataset = prepared.file.output.dataset;
+        const PartResult made = result_of(job_, index, output);
         TrialResult result;
         result.heading = sweep_heading(job_.combinations[index]);
         result.line = whole_job_line(command_, job_.combinations[index]);
-        for (const Box& box : shown_) {
-            result.after.push_back(
-                image_of(files_, dataset_rows(files_, output, dataset,
-                                              output_box(job_, index, part_, box))));
-        }
+        result.after = pictures_of(files_, made, shown_);
+        result.ends = job_.courses[index].ends;
         if (!command_.against_file.empty()) {
-            result.closeness = closeness(index, output, prepared);
+            result.closeness =
+                closeness(files_, made, shown_, command_.against_file, command_.against_dataset);
         }
         if (command_.keep) {
             page_folder_.take(output, output_name(index));
         }
         folder_.clear();
-        alike_ = alike_ && keeps_unit(job_.files[index]);
+        one_place_ = one_place_ && along_same_axes(before_made_, job_.courses[index].made);
+        alike_ = alike_ && one_place_ &&
+                 keeps_unit(job_.courses[index], first_swept_step(job_.files[index]));
         result.facts =
             what_is_predicted(command_) + ": about " + short_time_text(whole.seconds()) +
             ", bound by " + bound_text(whole) + "; " + size_text(need.host_bytes) +
@@ -207,33 +230,56 @@ class Trial {
         }
     }
 
-    /// Compares the slices of a run's output with the same elements of the file that --against
-    /// names.
-    Closeness closeness(std::size_t index, const std::string& output, const PreparedJob& prepared) {
-        const DatasetLayout other = files_.layout(command_.against_file, command_.against_dataset);
-        if (other.info.array.shape != prepared.output().shape) {
-            throw Error(ExitCode::usage,
-                        {"cannot compare with --against", command_.against_file,
-                         "it is " + shape_text(other.info.array.shape) +
-                             ", and the whole job makes " + shape_text(prepared.output().shape),
-                         "Name a dataset with the shape of the whole output"});
+    /// Tries values between both ends, which have been tried. Returns what write_page() does, and
+    /// the choice.
+    std::string halve(const HalvedKey& key) {
+        values_ = {key.weak, key.strong};
+        const bool weak_is_strong = judged(results_[0]) == Strength::too_strong;
+        const bool strong_is_weak = judged(results_[1]) == Strength::too_weak;
+        if (weak_is_strong || strong_is_weak) {
+            return write_page() + judgements_ + no_choice_text(weak_is_strong, key);
         }
-        const Box origin{std::vector<std::int64_t>(part_.first.size(), 0), part_.last};
-        Closeness mean{0.0, 0.0};
-        const auto add = [&](std::optional<double>& sum, const std::optional<double>& one) {
-            sum = sum && one ? std::optional(*sum + *one / static_cast<double>(shown_.size()))
-                             : std::nullopt;
-        };
-        for (const Box& box : shown_) {
-            const NamedRows wanted = dataset_rows(files_, command_.against_file, other.dataset,
-                                                  output_box(job_, index, origin, box));
-            const NamedRows made = dataset_rows(files_, output, prepared.file.output.dataset,
-                                                output_box(job_, index, part_, box));
-            const Comparison found = compare_rows(*wanted.rows, *made.rows);
-            add(mean.psnr, found.psnr);
-            add(mean.ssim, found.ssim);
+        Bisection bisection(key);
+        while (const std::optional<double> value = bisection.next()) {
+            add_combination(job_, command_.job, settings_, {key.setting(*value)}, prober_);
+            try_combination(job_.combinations.size() - 1);
+            const TrialResult tried = results_.back();
+            sort_results(key, *value);
+            if (!command_.until_noise) {
+                say(write_page());
+            }
+            const std::optional<Strength> strength =
+                command_.until_noise ? judged(tried) : ask_strength(tried.heading);
+            if (!signal_received(1).empty()) {
+                throw PartFailed(ExitCode::stopped);
+            }
+            if (!strength) {
+                break;
+            }
+            bisection.judge(*strength);
         }
-        return mean;
+        return write_page() + judgements_ + choice_text(command_, key, bisection);
+    }
+
+    /// By what was removed; nothing where the person judges.
+    std::optional<Strength> judged(const TrialResult& result) {
+        if (!command_.until_noise) {
+            return std::nullopt;
+        }
+        const NoiseJudgement judgement = judge_by_noise(before_, result.after, alike_);
+        judgements_ += result.heading + ": " + judgement.text + "\n";
+        return judgement.strength;
+    }
+
+    /// Moves the last result to its place among the others, the weakest first.
+    void sort_results(const HalvedKey& key, double value) {
+        const bool rises = key.weak < key.strong;
+        const auto place = std::find_if(values_.begin(), values_.end(), [&](double other) {
+            return rises ? value < other : value > other;
+        });
+        const auto index = place - values_.begin();
+        values_.insert(place, value);
+        std::rotate(results_.begin() + index, results_.end() - 1, results_.end());
     }
 
     /// About the part and the prediction.
@@ -246,6 +292,10 @@ class Trial {
             (shown_.size() > 1 ? fmt::format(" and {} slices more", shown_.size() - 1) : "") +
             (alike_ ? ", all with one range of values."
                     : ", before and after each with a range of values of its own."));
+        if (!job_.files.front().datasets.empty()) {
+            all.emplace_back("After is the mean distance of the matches of each patch, in the "
+                             "middle layer of patches.");
+        }
         all.push_back("Predicted for one rank on this machine (" + device_ +
                       ") from the rates of the runs on the part, which may find the input in "
                       "memory where the whole job does not.");
@@ -274,54 +324,24 @@ class Trial {
         std::transform(shown_.begin(), shown_.end(), std::back_inserter(results.slices),
                        [](const Box& box) { return box.text(); });
         results.before_caption = before_caption_;
-        results.before = std::move(before_);
-        results.runs = std::move(results_);
+        results.before = before_;
+        results.runs = results_;
         results.columns = columns();
         results.is_alike = alike_;
+        results.is_one_place = one_place_;
         if (results.runs.size() == 1) {
             for (const std::string& line : prediction_) {
                 results.lines.push_back(what_is_predicted(command_) + ": " + line + ".");
             }
         }
-        const TrialPage page = page_of(results);
-        write_pictures(page);
-        write_text_file(page_folder_.path() + "/index.html", trial_html(page));
-        std::string text;
-        for (const std::string& line : page.lines) {
-            text += line + "\n";
-        }
-        for (const TrialPicture& picture : page.pictures) {
-            text += picture.line + "\n  " + picture.facts + "\n" + numbers_line(picture);
-        }
-        return text + page_folder_.path() +
-               "/index.html: " + counted(std::ssize(page.pictures) + 1, "picture") + "\n";
-    }
-
-    /// The first slice of each as a file.
-    void write_pictures(const TrialPage& page) const {
-        const std::string folder = page_folder_.path();
-        replace_file(folder + "/before.png", page.before.front());
-        for (std::size_t i = 0; i < page.pictures.size(); ++i) {
-            replace_file(fmt::format("{}/after{}.png", folder,
-                                     page.pictures.size() > 1 ? fmt::format("-{}", i + 1) : ""),
-                         page.pictures[i].after.front());
-        }
-    }
-
-    static std::string numbers_line(const TrialPicture& picture) {
-        std::string line;
-        for (const TrialNumber& each : picture.numbers) {
-            line += (line.empty() ? "  " : ", ") + each.name + " " + each.text;
-        }
-        return line + "\n";
+        return write_trial(page_of(results), page_folder_.path());
     }
 
     /// A sweep of two keys has a row for each value of the first.
     std::size_t columns() const {
         constexpr std::size_t most = 4;
         const std::vector<JobFile::SweptKey>& keys = job_.files.front().sweep;
-        return keys.size() == 2 ? keys.back().values.size()
-                                : std::min(most, job_.combinations.size());
+        return keys.size() == 2 ? keys.back().values.size() : std::min(most, results_.size());
     }
 
     const TryCommand& command_;
@@ -332,16 +352,21 @@ class Trial {
     WorkFolder folder_;
     PageFolder page_folder_;
     PartRunner runner_;
-    Box part_;
+    TriedPart part_;
     std::optional<Box> exact_;
+    Box best_;               ///< what the pictures lie in
     std::vector<Box> shown_; ///< of the input, an image each
     MeasuredRun small_;
     PlannedPlace place_ = this_host();
     std::string device_;
     std::vector<Thumbnail> before_;
+    std::vector<MadeAxis> before_made_; ///< the axes of what they show
     std::string before_caption_;
-    bool alike_ = true; ///< before and after are of one unit
+    bool one_place_ = true; ///< before and after lie along the same axes
+    bool alike_ = true;     ///< and are of one unit
     std::vector<TrialResult> results_;
+    std::vector<double> values_;          ///< of a halved key, of each result
+    std::string judgements_;              ///< lines
     std::vector<std::string> prediction_; ///< of the first run
 };
 
@@ -354,6 +379,9 @@ TryReport try_job(const TryCommand& command) {
     }
     if (command.pick) {
         return {ExitCode::ok, pick_combination(command)};
+    }
+    if (command.halve && !command.until_noise) {
+        require_person();
     }
     take_signals_over();
     try {

@@ -22,9 +22,14 @@ struct TryCommand {
     bool keep = false;              ///< keep the outputs of the runs on the part in that folder
     double seconds = 3;             ///< about how long a run on the part takes
     std::int64_t slices = 1;        ///< images of the part that the page shows, ≥ 1
+    /// The numbers of the images to show instead, along the third axis from the last.
+    std::vector<std::int64_t> at;
     /// What the whole job should make, to compare the pictures with; "": nothing.
     std::string against_file;
     std::string against_dataset; ///< "": its only one
+    /// A number to look for between two ends, instead of a sweep: "denoise.strength=0.2..0.8".
+    std::optional<std::string> halve;
+    bool until_noise = false; ///< halve by what was removed; otherwise ask the person each time
     /// The combination of the sweep, from 1, to write into the job file; nothing: try the job.
     std::optional<std::int64_t> pick;
 };

@@ -84,7 +84,7 @@ std::string tools(const TrialPage& page) {
     std::string html =
         "<div class=\"tools\" hidden>\n<div role=\"group\" aria-label=\"shown\">\n" +
         button("show", "after", "After", "a") + button("show", "before", "Before", "b") +
-        button("show", "split", "Both", "s") +
+        (page.is_one_place ? button("show", "split", "Both", "s") : "") +
         (with_differences ? button("show", "difference", "Removed", "d") : "") +
         "<label class=\"split\" hidden>divided at <input type=\"range\" min=\"0\" "
         "max=\"100\" value=\"50\"></label>\n</div>\n"
@@ -128,11 +128,12 @@ std::string trial_html(const TrialPage& page) {
         html += "<p>" + html_text(line) + "</p>\n";
     }
     html += tools(page);
-    html += fmt::format(
-        "<main style=\"--columns: {}\" data-width=\"{}\" data-height=\"{}\" data-black=\"{}\" "
-        "data-white=\"{}\" data-difference=\"{}\">\n",
-        page.pictures.size() == 1 ? 2 : page.columns, page.width, page.height, page.range[0],
-        page.range[1], page.difference_range);
+    html += fmt::format("<main style=\"--columns: {}\" data-width=\"{}\" data-height=\"{}\" "
+                        "data-place=\"{}\" data-black=\"{}\" "
+                        "data-white=\"{}\" data-difference=\"{}\">\n",
+                        page.pictures.size() == 1 ? 2 : page.columns, page.width, page.height,
+                        page.is_one_place ? "one" : "own", page.range[0], page.range[1],
+                        page.difference_range);
     html += figure("input", "before", images(page.before, "before", "before", true),
                    number_rows(page.before_numbers) + "<p>" + html_text(page.before_caption) +
                        "</p>\n");

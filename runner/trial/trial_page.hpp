@@ -37,8 +37,9 @@ struct TrialPage {
     std::vector<std::vector<std::byte>> before; ///< of the input
     std::string before_caption;
     std::vector<TrialNumber> before_numbers;
-    std::int64_t width = 1; ///< pixels of the input's pictures
+    std::int64_t width = 1; ///< pixels of the input's pictures; of the largest if !is_one_place
     std::int64_t height = 1;
+    bool is_one_place = true;           ///< results lie along the axes of the input's pictures
     std::array<double, 2> range = {};   ///< values shown black and white after
     double difference_range = 0;        ///< the largest difference shown
     std::vector<TrialPicture> pictures; ///< row by row

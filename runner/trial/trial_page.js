@@ -1,5 +1,6 @@
 /**
- * The page of a trial: all pictures show the same place, at the same zoom, of the same slice.
+ * The page of a trial: all pictures show the same place, at the same zoom, of the same slice. Where
+ * results have other axes than their input, pictures have their own sizes, from one corner on.
  */
 
 const SIDE = 384; // pixels of a view at most
@@ -47,6 +48,7 @@ class Trial {
   constructor(main) {
     this.main = main;
     this.size = { x: Number(main.dataset.width), y: Number(main.dataset.height) };
+    this.isOnePlace = main.dataset.place === "one";
     this.views = all(".view", main);
     this.runs = all("figure.run", main);
     this.order = [...this.runs];
@@ -75,6 +77,16 @@ class Trial {
         return copy;
       }));
     }
+  }
+
+  /**
+   * Elements along the sides of a picture, as it is placed.
+   * @param {HTMLImageElement} image
+   * @returns {{x: number, y: number}}
+   */
+  sizeOf(image) {
+    return this.isOnePlace || !image.naturalWidth ? this.size
+      : { x: image.naturalWidth, y: image.naturalHeight };
   }
 
   /** Places every picture. */
@@ -113,8 +125,9 @@ class Trial {
     const kinds = show === "split" ? ["before", "after"] : [show];
     image.hidden = !kinds.includes(image.className) || Number(image.dataset.slice) !== this.slice;
     const left = this.at.x * this.zoom;
-    image.style.width = `${this.size.x * this.zoom}px`;
-    image.style.height = `${this.size.y * this.zoom}px`;
+    const size = this.sizeOf(image);
+    image.style.width = `${size.x * this.zoom}px`;
+    image.style.height = `${size.y * this.zoom}px`;
     image.style.transform = `translate(${-left}px, ${-this.at.y * this.zoom}px)`;
     const cut = this.size.x * this.zoom - left - (width * this.split) / 100;
     image.style.clipPath = show === "split" && image.className === "before"
@@ -189,7 +202,8 @@ class Trial {
     const canvas = document.createElement("canvas");
     canvas.width = image.naturalWidth;
     canvas.height = 1;
-    const row = Math.floor((this.line * image.naturalHeight) / this.size.y);
+    const row = Math.min(image.naturalHeight - 1,
+      Math.floor((this.line * image.naturalHeight) / this.sizeOf(image).y));
     const context = canvas.getContext("2d");
     context.drawImage(image, 0, row, canvas.width, 1, 0, 0, canvas.width, 1);
     const { data } = context.getImageData(0, 0, canvas.width, 1);
@@ -216,10 +230,11 @@ class Trial {
       const kind = figure.classList.contains("input") ? "before" : "after";
       const image = figure.querySelector(`img.${kind}[data-slice="${this.slice}"]`);
       const values = this.lineOf(image);
+      const width = this.sizeOf(image).x / this.size.x;
       const colour = kind === "before" ? "var(--soft)" : `hsl(${(360 * i) / figures.length} 70% 45%)`;
       const line = document.createElementNS(svg.namespaceURI, "polyline");
       line.setAttribute("points", values.map((value, x) =>
-        `${((x + 0.5) / values.length - first) / shown},${1 - value}`).join(" "));
+        `${((width * (x + 0.5)) / values.length - first) / shown},${1 - value}`).join(" "));
       line.style.stroke = colour;
       svg.append(line);
       const name = document.createElement("span");
@@ -347,6 +362,7 @@ function start() {
   });
   addEventListener("keydown", (event) => press(trial, event));
   addEventListener("resize", () => trial.draw());
+  addEventListener("load", () => trial.draw()); // the pictures' sizes are known by then
   trial.draw();
 }
 

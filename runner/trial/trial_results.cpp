@@ -3,7 +3,7 @@
 
 #include "base/format.hpp"
 #include "io/formats/png_writer.hpp"
-#include "runner/trial/picture_numbers.hpp"
+#include "runner/trial/choice/picture_numbers.hpp"
 #include "views/pictures/contrast.hpp"
 
 #include <algorithm>
@@ -63,20 +63,44 @@ TrialNumber number(std::string name, std::string unit, const std::optional<doubl
     return {std::move(name), value ? fmt::format("{:.4g}{}", *value, unit) : "none", value};
 }
 
-/// The numbers of a result. `noise`: of the images before.
+/// How many elements, with their share in percent.
+TrialNumber count(std::string name, double elements, double all) {
+    constexpr double percent = 100;
+    const double share = percent * elements / std::max(1.0, all);
+    return {std::move(name), fmt::format("{:.4g} % ({:.0f})", share, elements), share};
+}
+
+/// How many elements of the images have this value.
+TrialNumber count_of(std::string name, const std::vector<Thumbnail>& images, double value) {
+    std::ptrdiff_t found = 0;
+    std::size_t all = 0;
+    for (const Thumbnail& image : images) {
+        found += std::count(image.values.begin(), image.values.end(), value);
+        all += image.values.size();
+    }
+    return count(std::move(name), static_cast<double>(found), static_cast<double>(all));
+}
+
+/// The numbers of a result.
 std::vector<TrialNumber> numbers_of(const TrialResults& results, const TrialResult& run,
                                     bool with_differences) {
-    constexpr double percent = 100;
     std::vector<TrialNumber> all;
     all.push_back(number("noise", "", noise_of(run.after)));
     if (with_differences) {
         const std::optional<Removed> removed = removed_between(results.before, run.after);
-        all.push_back(number("changed", " %",
-                             removed ? std::optional(percent * removed->changed) : std::nullopt));
+        all.push_back(
+            removed ? count("changed",
+                            std::round(removed->changed * static_cast<double>(removed->elements)),
+                            static_cast<double>(removed->elements))
+                    : number("changed", " %", std::nullopt));
         all.push_back(
             number("removed", "", removed ? std::optional(removed->deviation) : std::nullopt));
         all.push_back(number("structure removed", "", removed ? removed->structure : std::nullopt));
         all.push_back(number("sharpness", "", sharpness_of(results.before, run.after)));
+    }
+    if (run.ends) {
+        all.push_back(count_of("at the lower end", run.after, run.ends->front()));
+        all.push_back(count_of("at the upper end", run.after, run.ends->back()));
     }
     if (run.closeness) {
         all.push_back(number("PSNR", " dB", run.closeness->psnr));
@@ -100,6 +124,13 @@ TrialPage page_of(const TrialResults& results) {
     page.before_numbers = {number("noise", "", noise_of(results.before))};
     page.width = results.before.front().width;
     page.height = results.before.front().height;
+    page.is_one_place = results.is_one_place;
+    for (const TrialResult& run : results.runs) {
+        if (!results.is_one_place) {
+            page.width = std::max(page.width, run.after.front().width);
+            page.height = std::max(page.height, run.after.front().height);
+        }
+    }
     page.range = {ranges.after.black, ranges.after.white};
     page.difference_range = ranges.difference;
     for (const TrialResult& run : results.runs) {

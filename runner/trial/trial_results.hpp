@@ -4,6 +4,7 @@
 #include "runner/trial/trial_page.hpp"
 #include "views/pictures/thumbnail.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct TrialResult {
     std::string facts;            ///< predicted time and memory of the whole job
     std::vector<Thumbnail> after; ///< one for each slice
     std::optional<Closeness> closeness;
+    /// The least and the greatest value that it has been clipped to.
+    std::optional<std::array<double, 2>> ends;
 };
 
 /// What a trial has found.
@@ -34,7 +37,10 @@ struct TrialResults {
     std::vector<Thumbnail> before; ///< one for each slice
     std::vector<TrialResult> runs; ///< in the order of the sweep, one or more
     std::size_t columns = 1;       ///< that the page has for them
-    /// Before and after have one unit, so that they share a range of values and have differences.
+    /// Before and after lie along the same axes.
+    bool is_one_place = true;
+    /// Before and after have one unit too, so that they share a range of values and have
+    /// differences.
     bool is_alike = true;
 };
 

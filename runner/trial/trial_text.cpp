@@ -28,6 +28,11 @@ std::vector<std::string> settings_of(const TryCommand& command) {
         const std::string values = sweep.substr(std::min(equals + 1, sweep.size()));
         settings.push_back("sweep." + sweep.substr(0, equals) + "=[" + values + "]");
     }
+    if (command.halve) { // both ends are the sweep that the halving begins with
+        const HalvedKey key = parse_halved_key(*command.halve);
+        settings.push_back(
+            fmt::format("sweep.{}=[{}, {}]", key.key, key.text(key.weak), key.text(key.strong)));
+    }
     return settings;
 }
 
@@ -48,15 +53,20 @@ std::size_t first_swept_step(const JobFile& file) {
     return first < steps.size() ? first : 0;
 }
 
-std::string part_line(const TriedJob& job, const Box& part) {
+std::string part_line(const TriedJob& job, const TriedPart& part) {
     constexpr double percent = 100;
     const auto whole = static_cast<double>(checked_product(job.whole.shape));
-    return fmt::format("Part {} of {}: {} elements, {} % of the input.", part.text(),
-                       shape_text(job.whole.shape), part.elements(),
-                       decimal_text(percent * static_cast<double>(part.elements()) / whole, 3));
+    return fmt::format(
+               "Part {} of {}: {} elements, {} % of the input.", part.box.text(),
+               shape_text(job.whole.shape), part.box.elements(),
+               decimal_text(percent * static_cast<double>(part.box.elements()) / whole, 3)) +
+           (job.generations() > 0
+                ? fmt::format(" Generations: {} of {}.", part.generations, job.generations())
+                : "");
 }
 
-std::string exact_line(const TriedJob& job, const Box& part, const std::optional<Box>& exact) {
+std::string exact_line(const TriedJob& job, const TriedPart& part,
+                       const std::optional<Box>& exact) {
     if (!job.why_inexact.empty()) {
         return "Not equal to the whole job's output: " + job.why_inexact + ".";
     }
@@ -64,9 +74,14 @@ std::string exact_line(const TriedJob& job, const Box& part, const std::optional
         return "Not equal to the whole job's output: all of the part lies within reach of the "
                "cut.";
     }
+    if (part.generations < job.generations()) {
+        return fmt::format("The state after {} is, to the byte, that which the whole job passes "
+                           "through.",
+                           counted(part.generations, "generation"));
+    }
     return "Input elements " + exact->text() +
            " become what the whole job makes of them, to the byte" +
-           (*exact == part ? "." : "; the others were computed with the border of the cut.");
+           (*exact == part.box ? "." : "; the others were computed with the border of the cut.");
 }
 
 std::string whole_job_line(const TryCommand& command, const std::vector<std::string>& combination) {
@@ -82,6 +97,28 @@ std::string whole_job_line(const TryCommand& command, const std::vector<std::str
         line += fmt::format(" --backend {}", name_of(*command.backend));
     }
     return line;
+}
+
+std::string choice_text(const TryCommand& command, const HalvedKey& key,
+                        const Bisection& bisection) {
+    if (bisection.chosen() == key.weak && bisection.too_strong() == key.strong) {
+        return "No choice: the search ended before the first answer\n";
+    }
+    const std::string chosen = key.setting(bisection.chosen());
+    std::string write = "runner try " + shell_word(command.job) + " --sweep " + shell_word(chosen);
+    for (const std::string& setting : command.settings) {
+        write += " --set " + shell_word(setting);
+    }
+    return "Chosen: " + chosen + "; " + key.text(bisection.too_strong()) + " is too strong\n" +
+           whole_job_line(command, {chosen}) + "\n" + write + " --pick 1\n" +
+           "  writes it into the job file\n";
+}
+
+std::string no_choice_text(bool is_too_strong, const HalvedKey& key) {
+    return is_too_strong ? "No choice: " + key.setting(key.weak) +
+                               " removes structure already. Begin with a weaker value\n"
+                         : "No choice: up to " + key.setting(key.strong) +
+                               " the job removes noise alone. End with a stronger value\n";
 }
 
 std::string what_is_predicted(const TryCommand& command) {

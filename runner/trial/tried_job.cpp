@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/sizes.hpp"
 #include "jobs/toml_text.hpp"
 #include "runner/prepare/passes.hpp"
 #include "runner/probe/probed_files.hpp"
@@ -69,54 +70,90 @@ WholeInput whole_input(const PreparedJob& prepared) {
     }
     const std::size_t axes = whole.shape.size();
     for (std::size_t i = 0; i < axes; ++i) {
-        whole.is_cut.push_back(i + 3 >= axes || i == 0); // by input.region, or input.frames
+        const bool is_cut = i + 3 >= axes || i == 0; // by input.region, or input.frames
+        whole.axes.push_back({.is_cut = is_cut});
     }
     if (!can_cut_frames(prepared, axes)) {
-        whole.is_cut.front() = false;
+        whole.axes.front().is_cut = false;
     }
     return whole;
 }
 
 /// Makes `all` hold for both.
-void take_in(const Locality& more, Locality& all) {
-    for (std::size_t i = 0; i < all.reach.size(); ++i) {
-        all.reach.at(i) = std::max(all.reach.at(i), more.reach.at(i));
-        all.step.at(i) = std::lcm(all.step.at(i), more.step.at(i));
-        all.block.at(i) = std::lcm(all.block.at(i), more.block.at(i));
+void take_in(const WholeInput& more, WholeInput& all) {
+    for (std::size_t i = 0; i < all.axes.size(); ++i) {
+        InputAxis& axis = all.axes[i];
+        const InputAxis& other = more.axes.at(i);
+        axis.reach = std::max(axis.reach, other.reach);
+        axis.step = std::lcm(axis.step, other.step);
+        axis.block = std::lcm(axis.block, other.block);
+        axis.wraps = axis.wraps || other.wraps;
+        axis.is_cut = axis.is_cut && other.is_cut;
+        axis.is_shown = axis.is_shown || other.is_shown;
     }
-    all.wraps = all.wraps || more.wraps;
 }
 
-[[noreturn]] void refuse(const JobFile& file) {
-    throw Error(
-        ExitCode::usage,
-        {"cannot try a part of this job", file.path,
-         "what match, reduce, sand and transpose make of a part of their input is not a part of "
-         "what "
-         "they make of the whole",
-         "`runner plan` prints the memory; of a pipeline, try the steps before with --until"});
+/// Adds a step to what becomes of the input.
+void add_step(const Job& step, std::string table, PartCourse& course, TriedCourse& tried) {
+    course.add(step);
+    tried.ends = step.clipped_to();
+    for (const Likeness& like : step.likeness()) {
+        tried.values.push_back(like.values);
+    }
+    if (const std::optional<EvolveShape> state = step.state()) {
+        tried.evolving.push_back(
+            {std::move(table), state->cells, state->snapshots.generations, state->input_frame});
+    }
 }
 
-/// The locality of all passes.
-Locality locality_of(const JobFile& file, FileAccess& files, TriedJob& job) {
-    Locality all;
+/// What becomes of the input in all passes, and, in `whole`, how it may be cut for that.
+TriedCourse course_of(const JobFile& file, FileAccess& files, TriedJob& job, WholeInput& whole) {
+    PartCourse course(whole.shape);
+    TriedCourse tried;
+    std::size_t number = 0; // of a pipeline's step
     for (const JobPass& pass : passes_of(file, files)) {
         const PreparedJob prepared = prepare_pass(pass, files);
-        const std::optional<Locality> locality = prepared.job->locality();
-        if (!locality) {
-            refuse(file);
-        }
         if (prepared.job->survey()) {
             job.why_inexact = "a value that the job takes from its whole input (a noise level, the "
                               "greatest magnitude, a range) was taken from the part alone";
         }
-        all = all.then(*locality);
+        for (const StepFacts& step : pass.steps) {
+            add_step(*step.job, fmt::format("step.{}", ++number), course, tried);
+        }
+        if (pass.steps.empty()) {
+            add_step(*prepared.job, file.kind, course, tried);
+        }
     }
-    return all;
+    if (!file.datasets.empty()) {
+        job.why_inexact = "the lists of matches number the patches of the part, and those near a "
+                          "cut lack the patches beyond it";
+    }
+    tried.made = course.made();
+    WholeInput input = course.input();
+    for (std::size_t i = 0; i < tried.made.size(); ++i) {
+        if (tried.made[i].input && i + 2 >= tried.made.size()) {
+            input.axes[*tried.made[i].input].is_shown = true;
+        }
+    }
+    take_in(input, whole);
+    return tried;
 }
 
-/// input.region and input.frames.
+/// Refuses a combination whose results cannot be shown beside the others'.
+void require_same_axes(const TriedJob& job, const std::vector<std::string>& combination) {
+    if (!along_same_axes(job.courses.front().made, job.courses.back().made)) {
+        throw Error(ExitCode::usage,
+                    {"cannot show these values beside each other", combination.front(),
+                     "it makes an array of other axes than the first combination of the sweep",
+                     "Try each by itself, with --set instead of --sweep"});
+    }
+}
+
+/// input.region and input.frames; none for all of the input.
 void add_part(const TriedJob& job, const Box& part, std::vector<std::string>& settings) {
+    if (part.elements() == checked_product(job.whole.shape)) {
+        return;
+    }
     const DatasetPart cut = dataset_part(job.input.region, part, job.input.input.array.shape);
     const std::size_t axes = job.whole.shape.size();
     static constexpr std::array<std::string_view, 3> names = {"columns", "rows", "depth"};
@@ -130,16 +167,36 @@ void add_part(const TriedJob& job, const Box& part, std::vector<std::string>& se
                               range_text(cut.first[axis], cut.first[axis] + cut.count[axis]));
     }
     settings.push_back("input.region={" + region + " }");
-    if (!cut.frames.empty() && job.whole.is_cut.front()) {
+    if (!cut.frames.empty() && job.whole.axes.front().is_cut) {
         const std::vector<std::int64_t> frames = counted_frames(job.input, cut.frames);
         settings.push_back(fmt::format("input.frames=\"{}:{}:{}\"", frames.front(),
                                        frames.back() + 1, *even_step(frames)));
-    } else if (cut.frames.empty() && axes > names.size() && job.whole.is_cut.front()) {
+    } else if (cut.frames.empty() && axes > names.size() && job.whole.axes.front().is_cut) {
         settings.push_back("input.frames=" + range_text(cut.first[0], cut.first[0] + cut.count[0]));
     }
 }
 
+/// Fewer generations, of which the last alone is kept.
+void add_generations(const TriedCourse& course, std::int64_t most,
+                     std::vector<std::string>& settings) {
+    for (const EvolvingStep& step : course.evolving) {
+        settings.push_back(
+            fmt::format("{}.generations={}", step.table, std::min(most, step.generations)));
+        settings.push_back(step.table + ".snapshot_every=0");
+    }
+}
+
 } // namespace
+
+std::int64_t TriedJob::generations() const {
+    std::int64_t most = 0;
+    for (const TriedCourse& course : courses) {
+        for (const EvolvingStep& step : course.evolving) {
+            most = std::max(most, step.generations);
+        }
+    }
+    return most;
+}
 
 std::vector<std::vector<std::string>> combinations_of(const JobFile& file) {
     std::vector<std::vector<std::string>> all = {{}};
@@ -169,16 +226,60 @@ TriedJob tried_job(const std::string& path, const std::vector<std::string>& sett
     }
     ProbedFiles files(prober, base.input.rules);
     job.input = prepare_pass(passes_of(job.files.front(), files).front(), files);
-    if (!job.input.job->locality()) {
-        refuse(base);
-    }
     job.whole = whole_input(job.input);
-    for (const JobFile& file : job.files) {
-        const Locality locality = locality_of(file, files, job);
-        take_in(locality, job.whole.locality);
-        job.blocks.push_back(locality.block);
+    for (std::size_t i = 0; i < job.files.size(); ++i) {
+        job.courses.push_back(course_of(job.files[i], files, job, job.whole));
+        require_same_axes(job, job.combinations[i]);
     }
     return job;
+}
+
+void add_combination(TriedJob& job, const std::string& path, std::vector<std::string> settings,
+                     const std::vector<std::string>& combination, Prober& prober) {
+    settings.insert(settings.end(), combination.begin(), combination.end());
+    JobFile file = load_job_file(path, settings);
+    ProbedFiles files(prober, file.input.rules);
+    WholeInput both = job.whole;
+    TriedCourse course = course_of(file, files, job, both);
+    if (both.axes != job.whole.axes) {
+        throw Error(ExitCode::usage, {"cannot halve this key", combination.front(),
+                                      "this value needs another part of the input than both ends",
+                                      "Sweep it instead: --sweep KEY=A,B,C"});
+    }
+    job.combinations.push_back(combination);
+    job.courses.push_back(std::move(course));
+    job.files.push_back(std::move(file));
+    require_same_axes(job, combination);
+}
+
+void require_small_part(const TriedJob& job, const Box& part) {
+    constexpr std::int64_t most_bytes = 8 * GiB;
+    const std::int64_t most = most_bytes / size_of(job.input.input.array.type);
+    if (part.elements() > most) {
+        throw Error(ExitCode::usage,
+                    {"cannot try a part of this job", job.files.front().path,
+                     "it joins whole axes, so that its least part, " + part.text() + " of " +
+                         shape_text(job.whole.shape) + ", is larger than " + size_text(most_bytes),
+                     "Run the whole job, whose memory `runner plan` prints; of a pipeline, try the "
+                     "steps before with --until"});
+    }
+}
+
+std::int64_t generations_for(const TriedJob& job, double updates) {
+    double cells = 1;
+    for (const EvolvingStep& step : job.courses.front().evolving) {
+        cells = std::max(cells, static_cast<double>(step.cells));
+    }
+    const auto most = static_cast<double>(job.generations());
+    return static_cast<std::int64_t>(std::min(std::max(1.0, updates / cells), most));
+}
+
+bool keeps_unit(const TriedCourse& course, std::size_t first) {
+    return std::all_of(
+        course.values.begin() +
+            std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(first), std::ssize(course.values)),
+        course.values.end(),
+        [](Likeness::Values values) { return values >= Likeness::Values::scaled; });
 }
 
 std::string part_output(const JobFile& file, const std::string& name) {
@@ -186,9 +287,10 @@ std::string part_output(const JobFile& file, const std::string& name) {
 }
 
 std::vector<std::string> part_settings(const TriedJob& job, std::size_t combination,
-                                       const Box& part, const std::string& name) {
+                                       const TriedPart& part, const std::string& name) {
     std::vector<std::string> settings = job.combinations[combination];
-    add_part(job, part, settings);
+    add_part(job, part.box, settings);
+    add_generations(job.courses[combination], part.generations, settings);
     const JobFile& file = job.files[combination];
     if (file.output.keep_fields) { // which are not what is tried
         settings.emplace_back("output.keep_fields=false");
@@ -196,7 +298,7 @@ std::vector<std::string> part_settings(const TriedJob& job, std::size_t combinat
     settings.push_back("output.file=" + toml_text(std::string_view(part_output(file, name))));
     if (!file.output.layout.chunk.empty()) {
         std::vector<std::int64_t> chunk = file.output.layout.chunk;
-        const Box made = output_box(job, combination, part, part);
+        const Box made = made_box(job.courses[combination].made, part.box, part.box);
         for (std::size_t i = 0; i < std::min(chunk.size(), made.first.size()); ++i) {
             chunk[i] = std::min(chunk[i], made.extent(i));
         }
@@ -213,17 +315,6 @@ std::vector<std::string> part_settings(const TriedJob& job, std::size_t combinat
         }
     }
     return settings;
-}
-
-Box output_box(const TriedJob& job, std::size_t combination, const Box& part, const Box& box) {
-    const std::size_t axes = box.first.size();
-    Box made = box;
-    for (std::size_t i = 0; i < axes; ++i) {
-        const std::int64_t block = along(job.blocks[combination], i, axes, 1);
-        made.first[i] = (box.first[i] - part.first[i]) / block;
-        made.last[i] = made.first[i] + std::max<std::int64_t>(1, box.extent(i) / block);
-    }
-    return made;
 }
 
 } // namespace runner

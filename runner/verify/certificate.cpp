@@ -86,12 +86,7 @@ DatasetDigest parse_dataset(const Json& json) {
     return digest;
 }
 
-std::vector<DatasetDigest> parse_datasets(const Json& json) {
-    if (json.at("certificate").get<std::int64_t>() != certificate_version) {
-        throw JsonError(
-            fmt::format("its version is not {}, which this program reads", certificate_version));
-    }
-    const Json& list = json.at("datasets");
+std::vector<DatasetDigest> parse_list(const Json& list) {
     std::vector<DatasetDigest> datasets;
     std::set<std::string> names;
     for (const Json& each : list.values()) {
@@ -102,6 +97,18 @@ std::vector<DatasetDigest> parse_datasets(const Json& json) {
         throw JsonError("datasets is not an array of one or more datasets of different names");
     }
     return datasets;
+}
+
+CertifiedElements parse_elements(const Json& json) {
+    if (json.at("certificate").get<std::int64_t>() != certificate_version) {
+        throw JsonError(
+            fmt::format("its version is not {}, which this program reads", certificate_version));
+    }
+    CertifiedElements elements{parse_list(json.at("datasets")), {}};
+    if (const Json* const levels = json.find("levels")) {
+        elements.levels = parse_list(*levels);
+    }
+    return elements;
 }
 
 } // namespace
@@ -123,9 +130,9 @@ Json datasets_json(const std::vector<DatasetDigest>& datasets) {
     return list;
 }
 
-std::vector<DatasetDigest> parse_certificate(const std::string& name, const std::string& text) {
+CertifiedElements parse_certificate(const std::string& name, const std::string& text) {
     try {
-        return parse_datasets(Json::parse(text));
+        return parse_elements(Json::parse(text));
     } catch (const JsonError& error) {
         refuse(name, error.what());
     }

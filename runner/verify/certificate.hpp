@@ -15,9 +15,15 @@ inline constexpr int certificate_version = 1;
 /// The datasets of a certificate as its JSON has them.
 Json datasets_json(const std::vector<DatasetDigest>& datasets);
 
-/// Reads the datasets of a certificate. It may come from anywhere: sizes, names and numbers are
+/// What a certificate says of elements.
+struct CertifiedElements {
+    std::vector<DatasetDigest> datasets;
+    std::vector<DatasetDigest> levels; ///< coarser ones of the image; none of an output without
+};
+
+/// Reads them. It may come from anywhere: sizes, names and numbers are
 /// checked, and that there are as many checksums as the shape requires; other members are not read.
 /// `name`: of the certificate, for errors. @throws Error (usage) that names the first wrong member.
-std::vector<DatasetDigest> parse_certificate(const std::string& name, const std::string& text);
+CertifiedElements parse_certificate(const std::string& name, const std::string& text);
 
 } // namespace runner

@@ -7,13 +7,16 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/input/open_rows.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "io/rows/written_format.hpp"
 #include "runner/job_file/job_sample.hpp"
 #include "runner/job_file/job_text.hpp"
 #include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
 #include "runner/probe/probed_files.hpp"
 #include "runner/verify/certificate.hpp"
+#include "runner/verify/check_levels.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/kept_rows.hpp"
 #include "runner/verify/verify.hpp"
@@ -184,6 +187,54 @@ void check_kept_frames(FileAccess& files, const FinishedOutput& output, int thre
     }
 }
 
+/// The coarser levels of the output, which are what its image makes them.
+std::vector<DatasetDigest> digest_levels(FileAccess& files, const FinishedOutput& output,
+                                         int threads) {
+    const OutputDataset image = output.dataset();
+    const std::vector<CoarserLevel> levels = coarser_levels(image);
+    std::vector<DatasetDigest> digests;
+    if (levels.empty()) {
+        return digests;
+    }
+    if (const std::vector<WrongFile> wrong = check_levels(files, output, {}, threads);
+        !wrong.empty()) {
+        throw Error(ExitCode::differs,
+                    {"cannot certify the output", output.file + "/" + wrong.front().name,
+                     wrong.front().why, "See runner verify " + shell_word(output.file)});
+    }
+    const std::vector<DatasetLayout> places = places_of_levels(files, image);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const ArrayInfo& array = levels[i].dataset.array;
+        const auto reader = has_levels_in_file(image.layout.format)
+                                ? open_layout_rows(places[i + 1], threads)
+                                : files.open(places[i + 1], threads);
+        const std::vector<OutputField> field = {{"/" + std::to_string(i + 1), array}};
+        digests.push_back(
+            digest_rows(*reader, {field, usual_rows_per_checksum(row_count(array)), {}})
+                .datasets.front());
+    }
+    return digests;
+}
+
+/// Compares the levels that the certificate lists, of a store that has as many arrays.
+std::string difference_in_levels(FileAccess& files, const CertificateCheck& request,
+                                 const std::vector<DatasetDigest>& levels) {
+    const RowsFormat* const format = rows_format_of(request.file);
+    if (levels.empty() || !request.dataset.empty() || format == nullptr ||
+        format->folder == nullptr ||
+        files.content(request.file, "").datasets.size() != levels.size() + 1) {
+        return "";
+    }
+    for (const DatasetDigest& level : levels) {
+        CertificateCheck of_level = request;
+        of_level.dataset = level.dataset;
+        if (std::string difference = difference_in(files, of_level, level); !difference.empty()) {
+            return difference;
+        }
+    }
+    return "";
+}
+
 } // namespace
 
 std::string certify(const CertifyRequest& request, Prober& prober) {
@@ -209,6 +260,10 @@ std::string certify(const CertifyRequest& request, Prober& prober) {
                         {"datasets", datasets_json(digested.datasets)},
                         {"versions", Json{{"runner", output.version}}},
                         {"machine", machine_json(output)}};
+    if (const std::vector<DatasetDigest> levels = digest_levels(files, output, request.threads);
+        !levels.empty()) {
+        certificate["levels"] = datasets_json(levels);
+    }
     constexpr std::size_t indent = 2;
     constexpr std::size_t width = 100;
     return certificate.lines(indent, width);
@@ -216,7 +271,7 @@ std::string certify(const CertifyRequest& request, Prober& prober) {
 
 CertificateResult check_certificate(const CertificateCheck& request, Prober& prober) {
     constexpr std::int64_t most_bytes = 16 * MiB;
-    const std::vector<DatasetDigest> datasets = parse_certificate(
+    const auto [datasets, levels] = parse_certificate(
         request.certificate, read_user_text(request.certificate, "the certificate", most_bytes));
     const bool is_single = !request.dataset.empty() || rows_format_of(request.file) != nullptr;
     if (is_single && datasets.size() > 1) {
@@ -235,6 +290,9 @@ CertificateResult check_certificate(const CertificateCheck& request, Prober& pro
         if (!result.differs()) {
             result.difference = difference_in(files, request, wanted);
         }
+    }
+    if (!result.differs()) {
+        result.difference = difference_in_levels(files, request, levels);
     }
     return result;
 }

@@ -175,8 +175,9 @@ void restore_file(const LevelSweep& sweep, const OutputDataset& image, const Dat
     replace_file(path.string(), bytes, Durable::yes);
 }
 
-/// The places of the image's chunks, and of each level's.
-std::vector<DatasetLayout> all_places(FileAccess& files, const OutputDataset& image) {
+} // namespace
+
+std::vector<DatasetLayout> places_of_levels(FileAccess& files, const OutputDataset& image) {
     if (has_levels_in_file(image.layout.format)) {
         return layouts_in_file(image);
     }
@@ -187,14 +188,12 @@ std::vector<DatasetLayout> all_places(FileAccess& files, const OutputDataset& im
     return places;
 }
 
-} // namespace
-
 std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& output,
                                     std::optional<std::int64_t> sample, int threads) {
     const OutputDataset image = output.dataset();
     const LevelSweep sweep(image.array, coarser_levels(image), chunk_extents(image));
     const bool in_file = has_levels_in_file(image.layout.format);
-    std::vector<DatasetLayout> places = all_places(files, image);
+    std::vector<DatasetLayout> places = places_of_levels(files, image);
     std::vector<std::unique_ptr<LevelReader>> readers;
     for (int thread = 0; thread < threads; ++thread) {
         readers.push_back(std::make_unique<LevelReader>(

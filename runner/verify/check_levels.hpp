@@ -19,6 +19,9 @@ struct WrongFile {
     bool operator==(const WrongFile&) const = default;
 };
 
+/// The places of the chunks of an image, and of those of each of its levels.
+std::vector<DatasetLayout> places_of_levels(FileAccess& files, const OutputDataset& image);
+
 /// Makes the coarser levels of an image again, of all of it or of `sample` evenly spread regions,
 /// and compares them with the stored ones. Returns the files that differ or cannot be read, by
 /// name. The rows of the image itself are right. @throws Error (input) where they cannot be read.

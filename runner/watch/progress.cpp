@@ -89,8 +89,9 @@ std::optional<double> Progress::left(const ProgressSnapshot& snapshot) {
     return time_left_.update(snapshot.seconds, share_of(snapshot));
 }
 
-void Progress::draw(const ProgressSnapshot& snapshot, std::string_view end) {
-    std::string line = name_ + "  " + progress_text(snapshot, left(snapshot));
+void Progress::draw(const ProgressSnapshot& snapshot, std::optional<double> left,
+                    std::string_view end) {
+    std::string line = name_ + "  " + progress_text(snapshot, left);
     if (style_ == ProgressStyle::redrawn) {
         // A line that wraps could not be drawn over.
         const auto columns = static_cast<std::size_t>(terminal_columns(to_));
@@ -103,9 +104,9 @@ void Progress::draw(const ProgressSnapshot& snapshot, std::string_view end) {
 
 void Progress::update(const ProgressSnapshot& snapshot) {
     if (style_ == ProgressStyle::redrawn) {
-        draw(snapshot, "");
+        draw(snapshot, left(snapshot), "");
     } else if (style_ == ProgressStyle::lines && snapshot.seconds >= next_line_) {
-        draw(snapshot, "\n");
+        draw(snapshot, left(snapshot), "\n");
         next_line_ = snapshot.seconds + seconds_between_lines;
     } else {
         (void)left(snapshot); // its rate is of what it has seen
@@ -114,7 +115,7 @@ void Progress::update(const ProgressSnapshot& snapshot) {
 
 void Progress::finish(const ProgressSnapshot& snapshot) {
     if (style_ != ProgressStyle::silent) {
-        draw(snapshot, "\n");
+        draw(snapshot, std::nullopt, "\n");
     }
 }
 

@@ -53,15 +53,15 @@ class Progress {
 
     void update(const ProgressSnapshot& snapshot);
 
-    /// Shows the last state and ends the line; after it, or after an update, other messages may be
-    /// written.
+    /// Shows the last state, of which no time is left, and ends the line; after it, or after an
+    /// update, other messages may be written.
     void finish(const ProgressSnapshot& snapshot);
 
     /// Clears a redrawn line, so that a message can be written in its place.
     void clear();
 
   private:
-    void draw(const ProgressSnapshot& snapshot, std::string_view end);
+    void draw(const ProgressSnapshot& snapshot, std::optional<double> left, std::string_view end);
     std::optional<double> left(const ProgressSnapshot& snapshot);
 
     std::FILE* to_;

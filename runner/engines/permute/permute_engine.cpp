@@ -78,10 +78,10 @@ template <class Queue_> class PermuteEngine {
 
   private:
     std::vector<RowsInMemory> rows_to_write(const PermuteBox& box, const std::byte* data) const;
-    std::int64_t row_bytes() const { return plan_.grid.output()[2] * plan_.shape.element_bytes; }
-    std::int64_t bytes_of(const PermuteBox& box) const {
-        return box.first.count() * box.second.count() * row_bytes();
+    std::int64_t row_bytes() const {
+        return plan_.grid.output().back() * plan_.shape.element_bytes;
     }
+    std::int64_t bytes_of(const PermuteBox& box) const { return rows_of(box) * row_bytes(); }
 
     const Permutation& run_;
     const PermutePlan plan_; ///< the run's, or one with smaller pieces
@@ -135,11 +135,13 @@ template <class Q> RunTimes PermuteEngine<Q>::run() {
 }
 
 template <class Q> std::string PermuteEngine<Q>::text(const Place& box) const {
-    const auto range = [](const RowRange& indices) {
-        return fmt::format("{} to {}", indices.first, indices.last - 1);
-    };
-    return "the output's indices " + range(box.first) + " of axis 0 and " + range(box.second) +
-           " of axis 1";
+    std::string text = "the output's indices ";
+    for (std::size_t axis = 0; axis < box.size(); ++axis) {
+        const std::string_view before = axis == 0 ? "" : axis + 1 == box.size() ? " and " : ", ";
+        text +=
+            fmt::format("{}{} to {} of axis {}", before, box[axis].first, box[axis].last - 1, axis);
+    }
+    return text;
 }
 
 template <class Q> std::optional<BoxPiece> PermuteEngine<Q>::next() {
@@ -150,7 +152,7 @@ template <class Q> std::optional<BoxPiece> PermuteEngine<Q>::next() {
         Piece piece;
         piece.number = box * pieces + index;
         piece.box = plan_.piece(box, index);
-        if (!piece.box.first.empty() && !piece.box.second.empty()) {
+        if (rows_of(piece.box) > 0) {
             return piece;
         }
     }
@@ -158,7 +160,7 @@ template <class Q> std::optional<BoxPiece> PermuteEngine<Q>::next() {
 }
 
 template <class Q> std::int64_t PermuteEngine<Q>::read(const Piece& piece) {
-    run_.reader.read_runs(input_runs(plan_.grid, piece.box), lanes_[piece.lane].in.data());
+    read_box(run_.reader, plan_.grid, piece.box, lanes_[piece.lane].in.data());
     return bytes_of(piece.box);
 }
 
@@ -246,16 +248,51 @@ template <class Q> void PermuteEngine<Q>::drain() {
 
 } // namespace
 
-RowRuns input_runs(const BoxGrid& grid, const PermuteBox& box) {
+std::vector<RowRuns> input_runs(const BoxGrid& grid, const PermuteBox& box) {
+    if (rows_of(box) == 0) {
+        return {};
+    }
+    const Extents& shape = grid.shape.input;
     const Extents extents = grid.in_extents(box);
     const Extents start = grid.in_start(box);
-    const std::int64_t rows = grid.shape.input[1]; // of one index of the first axis
-    RowRuns runs{start[0] * rows + start[1], extents[1], extents[0], rows, start[2], extents[2]};
-    if (extents[1] == rows) {
-        runs.rows *= runs.runs;
-        runs.runs = 1;
+    const std::size_t columns = shape.size() - 1;
+    Extents strides(columns, 1); // in rows
+    for (std::size_t axis = columns - 1; axis-- > 0;) {
+        strides[axis] = strides[axis + 1] * shape[axis + 1];
     }
-    return runs;
+    RowRuns runs{0, 1, 1, strides[columns - 2], start[columns], extents[columns]};
+    // Neighbouring axes that are whole but for the slowest are rows side by side; the next ones are
+    // runs that lie evenly apart.
+    std::size_t outside = columns;
+    do {
+        runs.rows *= extents[--outside];
+    } while (outside > 0 && extents[outside] == shape[outside]);
+    if (outside > 0) {
+        do {
+            runs.runs *= extents[--outside];
+            runs.stride = runs.runs == extents[outside] ? strides[outside] : runs.stride;
+        } while (outside > 0 && (extents[outside] == shape[outside] || runs.runs == 1));
+    }
+    std::vector<RowRuns> all = {runs};
+    for (std::size_t axis = 0; axis < columns; ++axis) {
+        std::vector<RowRuns> within;
+        for (RowRuns one : all) {
+            one.first += start[axis] * strides[axis];
+            for (std::int64_t i = 0; i < (axis < outside ? extents[axis] : 1); ++i) {
+                within.push_back(one);
+                one.first += strides[axis];
+            }
+        }
+        all = std::move(within);
+    }
+    return all;
+}
+
+void read_box(RowReader& input, const BoxGrid& grid, const PermuteBox& box, std::byte* to) {
+    for (const RowRuns& runs : input_runs(grid, box)) {
+        input.read_runs(runs, to);
+        to += runs.runs * runs.rows * runs.columns * grid.shape.element_bytes;
+    }
 }
 
 RunTimes run_permutation(const Permutation& permutation, const QueueMaker& make_queue) {

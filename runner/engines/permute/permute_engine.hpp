@@ -10,8 +10,10 @@
 #include "runner/watch/stop.hpp"
 #include "runner/watch/trace.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -35,7 +37,11 @@ struct Permutation {
 /// be taken, boxes pass in pieces. Returns and fails as run_stream().
 RunTimes run_permutation(const Permutation& permutation, const QueueMaker& make_queue);
 
-/// The runs of rows and columns of the input that a box is made from.
-RowRuns input_runs(const BoxGrid& grid, const PermuteBox& box);
+/// The runs of rows and columns of the input that a box is made from, in its order: of a volume one
+/// value, and nothing for an empty box.
+std::vector<RowRuns> input_runs(const BoxGrid& grid, const PermuteBox& box);
+
+/// Reads them to `to`, dense.
+void read_box(RowReader& input, const BoxGrid& grid, const PermuteBox& box, std::byte* to);
 
 } // namespace runner

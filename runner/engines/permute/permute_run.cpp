@@ -54,10 +54,8 @@ class PermuteJobs final : public EngineOf<PermuteJob, PermutePlan> {
         std::vector<RowRuns> all;
         for (const std::int64_t box : own.boxes(rank)) {
             for (std::int64_t piece = 0; piece < own.pieces(); ++piece) {
-                const RowRuns runs = input_runs(own.grid, own.piece(box, piece));
-                if (runs.rows > 0 && runs.runs > 0 && runs.columns > 0) {
-                    all.push_back(runs);
-                }
+                const std::vector<RowRuns> runs = input_runs(own.grid, own.piece(box, piece));
+                all.insert(all.end(), runs.begin(), runs.end());
             }
         }
         return all;

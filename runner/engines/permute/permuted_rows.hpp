@@ -12,7 +12,7 @@
 
 namespace runner {
 
-/// Computes any rows of a permuted volume, from the elements of the input that they are made of
+/// Computes any rows of a permuted array, from the elements of the input that they are made of
 /// alone, on this host's cores and in bounded memory.
 class PermutedRows {
   public:
@@ -25,7 +25,7 @@ class PermutedRows {
   private:
     static constexpr std::int64_t piece_bytes = 32 * MiB;
 
-    std::int64_t row_bytes() const { return grid_.output()[2] * grid_.shape.element_bytes; }
+    std::int64_t row_bytes() const { return grid_.output().back() * grid_.shape.element_bytes; }
 
     const PermuteJob& job_;
     RowReader& input_;

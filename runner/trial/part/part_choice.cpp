@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/trial/part_choice.hpp"
+#include "runner/trial/part/part_choice.hpp"
 
 #include "base/error.hpp"
 #include "base/format.hpp"
@@ -17,15 +17,13 @@ constexpr std::int64_t picture_side = 64; ///< the least extent of what is shown
 
 /// The fewest elements of an axis that leave something between two borders.
 std::int64_t least_extent(const WholeInput& whole, std::size_t axis) {
-    if (!whole.is_cut[axis]) {
+    const InputAxis& along = whole.axes[axis];
+    if (!along.is_cut) {
         return whole.shape[axis];
     }
-    const std::size_t axes = whole.shape.size();
-    const std::int64_t step = along(whole.locality.step, axis, axes, 1);
-    const bool is_image_axis = axis + 2 >= axes;
+    const bool is_image_axis = along.is_shown || axis + 2 >= whole.shape.size();
     const std::int64_t inner = is_image_axis ? picture_side : 1;
-    const std::int64_t wanted =
-        2 * round_up(along(whole.locality.reach, axis, axes, 0), step) + round_up(inner, step);
+    const std::int64_t wanted = 2 * round_up(along.reach, along.step) + round_up(inner, along.step);
     return std::min(wanted, whole.shape[axis]);
 }
 
@@ -59,10 +57,10 @@ void cut_to(const WholeInput& whole, std::size_t axis, std::string_view range,
         refuse(text, fmt::format("{} is not a range within the {} elements of axis {}",
                                  quoted_text(range), extent, axis));
     }
-    if ((*first > 0 || *last < extent) && !whole.is_cut[axis]) {
+    if ((*first > 0 || *last < extent) && !whole.axes[axis].is_cut) {
         refuse(text, fmt::format("axis {} of the input cannot be cut", axis));
     }
-    const std::int64_t step = along(whole.locality.step, axis, whole.shape.size(), 1);
+    const std::int64_t step = whole.axes[axis].step;
     if (*first % step != 0) {
         refuse(text, fmt::format("along axis {} the job takes elements in steps of {}, and {} is "
                                  "not a multiple of it",
@@ -73,12 +71,6 @@ void cut_to(const WholeInput& whole, std::size_t axis, std::string_view range,
 }
 
 } // namespace
-
-std::int64_t along(const std::array<std::int64_t, 3>& zyx, std::size_t axis, std::size_t axes,
-                   std::int64_t elsewhere) {
-    const std::size_t from_end = axes - axis; // 1 for x
-    return from_end <= zyx.size() ? zyx.at(zyx.size() - from_end) : elsewhere;
-}
 
 std::int64_t Box::elements() const {
     std::int64_t product = 1;
@@ -96,7 +88,8 @@ std::string Box::text() const {
     return "[" + text + "]";
 }
 
-Box choose_part(const WholeInput& whole, std::int64_t elements, PartPlace place) {
+Box choose_part(const WholeInput& whole, std::int64_t elements, PartPlace place,
+                const std::optional<PartMiddle>& around) {
     const std::size_t axes = whole.shape.size();
     std::vector<std::int64_t> extents(axes);
     for (std::size_t i = 0; i < axes; ++i) {
@@ -109,11 +102,14 @@ Box choose_part(const WholeInput& whole, std::int64_t elements, PartPlace place)
         for (std::size_t j = 0; j < axes; ++j) {
             others *= j == i ? 1 : extents[j];
         }
-        const std::int64_t step = along(whole.locality.step, i, axes, 1);
+        const std::int64_t step = whole.axes[i].step;
         extents[i] =
             std::min(std::max(extents[i], elements / others / step * step), whole.shape[i]);
-        const std::int64_t before =
-            place == PartPlace::first ? 0 : (whole.shape[i] - extents[i]) / 2;
+        const std::int64_t most = whole.shape[i] - extents[i];
+        std::int64_t before = place == PartPlace::first ? 0 : most / 2;
+        if (around && around->axis == i) {
+            before = std::clamp<std::int64_t>(around->at - extents[i] / 2, 0, most);
+        }
         part.first[i] = before / step * step;
         part.last[i] = part.first[i] + extents[i];
     }
@@ -127,13 +123,12 @@ std::optional<Box> exact_part(const WholeInput& whole, const Box& part) {
         if (part.extent(i) == whole.shape[i]) {
             continue;
         }
-        const std::int64_t reach = along(whole.locality.reach, i, axes, 0);
-        const std::int64_t block = along(whole.locality.block, i, axes, 1);
-        if (part.first[i] > 0 || whole.locality.wraps) {
-            exact.first[i] = round_up(part.first[i] + reach, block);
+        const InputAxis& axis = whole.axes[i];
+        if (part.first[i] > 0 || axis.wraps) {
+            exact.first[i] = round_up(part.first[i] + axis.reach, axis.block);
         }
-        if (part.last[i] < whole.shape[i] || whole.locality.wraps) {
-            exact.last[i] = (part.last[i] - reach) / block * block;
+        if (part.last[i] < whole.shape[i] || axis.wraps) {
+            exact.last[i] = (part.last[i] - axis.reach) / axis.block * axis.block;
         }
         if (exact.first[i] >= exact.last[i]) {
             return std::nullopt;

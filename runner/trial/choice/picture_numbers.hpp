@@ -25,6 +25,14 @@ struct Removed {
     /// is of the larger size: about 0 if the job removed white noise alone. Nothing where all
     /// differences are equal.
     std::optional<double> structure;
+    /// The larger one, with its sign, of both autocorrelations. A filter that is too weak removes
+    /// the finest noise alone, which makes it negative; structure makes it positive. Nothing where
+    /// all differences are equal.
+    std::optional<double> correlation;
+    std::int64_t elements = 0; ///< that count
+
+    /// What `correlation` of white noise of so many elements exceeds about once in 400 times.
+    double white_limit() const;
 };
 std::optional<Removed> removed_between(std::span<const Thumbnail> before,
                                        std::span<const Thumbnail> after);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/trial/picture_numbers.hpp"
+#include "runner/trial/choice/picture_numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -104,6 +104,11 @@ std::optional<double> noise_of(std::span<const Thumbnail> images) {
     return gaussian * *middle / mask_norm;
 }
 
+double Removed::white_limit() const {
+    constexpr double deviations = 3; // of the larger of two, of which each has one of 1 / sqrt(n)
+    return deviations / std::sqrt(static_cast<double>(elements));
+}
+
 std::optional<Removed> removed_between(std::span<const Thumbnail> before,
                                        std::span<const Thumbnail> after) {
     std::int64_t count = 0;
@@ -128,13 +133,18 @@ std::optional<Removed> removed_between(std::span<const Thumbnail> before,
     const auto elements = static_cast<double>(count);
     const double mean = sum / elements;
     const double variance = std::max(0.0, squares / elements - mean * mean);
-    Removed removed{static_cast<double>(changed) / elements, std::sqrt(variance), std::nullopt};
+    Removed removed{.changed = static_cast<double>(changed) / elements,
+                    .deviation = std::sqrt(variance),
+                    .structure = std::nullopt,
+                    .correlation = std::nullopt,
+                    .elements = count};
     if (variance > 0) {
         const double along_rows = neighbour_sum(before, after, mean, 0, 1);
         const double along_columns = neighbour_sum(before, after, mean, 1, 0);
         removed.structure =
             (std::abs(along_rows) > std::abs(along_columns) ? along_rows : along_columns) /
             (variance * elements);
+        removed.correlation = std::max(along_rows, along_columns) / (variance * elements);
     }
     return removed;
 }
