@@ -76,8 +76,9 @@ bool means_job_file(const std::string& argument) {
 
 Command parse_command_line(std::span<const std::string> arguments, std::string (*version)()) {
     if (arguments.empty()) {
-        throw Error(ExitCode::usage, {"no job file is named", "", "write runner JOB.toml",
-                                      "runner --help says what else there is"});
+        throw Error(ExitCode::usage,
+                    {"no job file is named", "", "write runner JOB.toml, or runner KIND IN OUT",
+                     "runner --help says what else there is"});
     }
     const std::string& first = arguments.front();
     if (first == "help" && arguments.size() > 1) {

@@ -163,9 +163,9 @@ struct SaveJobCommand {
     std::string text; ///< a job file
 };
 
-/// `runner report A.json...`.
+/// `runner report A.json...` and `runner report DIR`.
 struct ReportCommand {
-    std::vector<std::string> files;  ///< one or more
+    std::vector<std::string> files;  ///< one or more; of a batch, its folder
     std::optional<std::string> page; ///< to write
     bool json = false;
 };

@@ -7,6 +7,7 @@
 #include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "views/convert.hpp"
+#include "views/pictures/array_name.hpp"
 
 #include <algorithm>
 #include <array>
@@ -185,7 +186,7 @@ RenderRequest render_request(const RenderCommand& command, FileAccess& files, in
     if (command.frames) {
         request.frames = *command.frames;
     } else if (command.axis && !command.projection) {
-        const std::string where = first.file + ":" + first.dataset;
+        const std::string where = array_name(first.file, first.dataset);
         const ArrayInfo array = files.layout(first.file, first.dataset).info.array;
         const VolumeView view = view_across(array, *command.axis, where);
         request.frames = one_frame(view.image().frames / view.volumes / 2);

@@ -14,6 +14,7 @@
 #include "io/rows/dense_rows.hpp"
 #include "jobs/generate.hpp"
 #include "runner/batch/batch_events.hpp"
+#include "runner/batch/batch_report.hpp"
 #include "runner/batch/batch_status.hpp"
 #include "runner/job_file/job_sample.hpp"
 #include "runner/messages.hpp"
@@ -160,8 +161,11 @@ struct Verbs {
         if (rows_format_of(file) != nullptr) {
             tell_notes_of(command.what, files);
         }
-        print(command.json ? printable_json(inspect_json(files, file, dataset))
-                           : inspect_text(files, file, dataset));
+        const auto metadata = [&, &path = file](const std::string& of) {
+            return files.metadata_if_read(path, of);
+        };
+        print(command.json ? printable_json(inspect_json(files, file, dataset, metadata))
+                           : inspect_text(files, file, dataset, metadata));
         return ExitCode::ok;
     }
 
@@ -221,6 +225,7 @@ struct Verbs {
             command.output.dataset.empty() ? input.dataset : command.output.dataset;
         if (!command.raw) {
             request.axes = files.layout(input.file, input.dataset).info.axes;
+            request.metadata = files.metadata_if_read(input.file, input.dataset);
         }
         request.frames = command.frames;
         request.first_generation = command.first_generation;
@@ -281,6 +286,9 @@ struct Verbs {
     }
 
     ExitCode operator()(const ReportCommand& command) const {
+        if (const std::optional<ExitCode> code = report_batch(command)) {
+            return *code;
+        }
         std::vector<std::string> texts;
         std::vector<RunSummary> runs;
         for (const std::string& file : command.files) {
@@ -293,6 +301,29 @@ struct Verbs {
                                              : runs_page(runs));
         }
         print(command.json ? printable_json(runs_json(runs)) : runs_text(runs));
+        return ExitCode::ok;
+    }
+
+    /// Reports the batch in a folder; nothing where only files are named.
+    static std::optional<ExitCode> report_batch(const ReportCommand& command) {
+        std::error_code ignored;
+        const auto folder =
+            std::find_if(command.files.begin(), command.files.end(), [&](const std::string& file) {
+                return std::filesystem::is_directory(file, ignored);
+            });
+        if (folder == command.files.end()) {
+            return std::nullopt;
+        }
+        if (command.files.size() > 1) {
+            throw Error(ExitCode::usage,
+                        {"cannot report several things at once", *folder,
+                         "it is the folder of a batch", "Name a batch alone, or reports of runs"});
+        }
+        const BatchReport report = batch_report(*folder);
+        if (command.page) {
+            write_text_file(*command.page, batch_page(report_json(report)));
+        }
+        print(command.json ? printable_json(report_json(report)) : report_text(report));
         return ExitCode::ok;
     }
 

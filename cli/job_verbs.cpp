@@ -2,8 +2,11 @@
 #include "cli/job_verbs.hpp"
 
 #include "cli/verb_parser.hpp"
+#include "jobs/toml_text.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <sstream>
 
 namespace runner {
 namespace {
@@ -100,6 +103,7 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     std::string throttle;
     std::string time;
     std::string profile;
+    std::string report;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
     parser.add_option("--site", command.site, "FILE.toml", "the cluster (docs/slurm.md)",
@@ -113,6 +117,8 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     parser.add_option("--profile", profile, "FILE",
                       "a report of such a job, or a batch's state folder, to estimate the time "
                       "from");
+    parser.add_option("--report", report, "FILE",
+                      "write a report: FILE.json, or a page, FILE.html; of a batch a page");
     parser.add_flag("--dry-run", command.dry_run,
                     "print the scripts and command lines without submitting");
     if (auto help = parser.parse(arguments)) {
@@ -125,6 +131,13 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
     command.seconds = parser.duration("--time", time);
     if (!profile.empty()) {
         command.profile = profile;
+    }
+    if (!report.empty()) {
+        if (!report.ends_with(".json") && !report.ends_with(".html")) {
+            parser.refuse("--report writes a file that ends in .json or .html, not " +
+                          quoted_text(report));
+        }
+        command.report = report;
     }
     if (command.throttle && !command.array) {
         parser.refuse("--throttle is for the tasks of an array", "Add --array");
@@ -145,11 +158,16 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
     std::string slices;
     std::string against;
     std::string pick;
+    std::string halve;
+    std::string at;
     parser.add_job(command.job, command.settings);
     parser.add_backend();
     parser.add_repeatable("--sweep", command.sweep, "KEY=A,B,C",
                           "run with each of these TOML values; repeatable for a second key; same "
                           "as [sweep] in the job file");
+    parser.add_option("--halve", halve, "KEY=LOW..HIGH",
+                      "look for the strongest value that is not too strong, by halving; asks which "
+                      "is, or --until residual-is-noise decides");
     parser.add_option("--part", command.part, "PART",
                       "central (the default), first, or ranges of the last axes: 10:20,200:800,:");
     parser.add_option(
@@ -160,6 +178,8 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
         "folder of the page and its pictures (default: output.file with the ending .try)");
     parser.add_option("--slices", slices, "N",
                       "images of the part that the page shows, evenly spaced (default 1)");
+    parser.add_option("--at", at, "A,B,…",
+                      "show the images of these numbers instead, counted along z from 0");
     parser.add_option("--against", against, "FILE[:/x]",
                       "what the whole job should make: adds PSNR and SSIM of the pictures");
     parser.add_flag("--keep", command.keep,
@@ -176,10 +196,25 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
     command.seconds = parser.duration("--seconds", seconds).value_or(command.seconds);
     command.slices = number(parser, "--slices", slices).value_or(1);
     command.pick = number(parser, "--pick", pick);
+    std::istringstream numbers(at);
+    for (std::string one; std::getline(numbers, one, ',');) {
+        command.at.push_back(
+            parser.integer("--at", one, 0, std::numeric_limits<std::int64_t>::max()));
+    }
+    if (!at.empty() && !slices.empty()) {
+        parser.refuse("--at and --slices are both given", "Give one of them");
+    }
     if (!against.empty()) {
         const DatasetName name = parser.dataset("--against", against);
         command.against_file = name.file;
         command.against_dataset = name.dataset;
+    }
+    if (!halve.empty()) {
+        if (!command.sweep.empty() || command.pick || command.keep) {
+            parser.refuse("--halve does not go with --sweep, --pick and --keep", "Leave them out");
+        }
+        command.halve = halve;
+        command.until_noise = std::erase(command.settings, "until=\"residual-is-noise\"") > 0;
     }
     for (const std::string& sweep : command.sweep) {
         const std::size_t equals = sweep.find('=');

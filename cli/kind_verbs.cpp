@@ -2,11 +2,13 @@
 #include "cli/kind_verbs.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "cli/job_draft.hpp"
 #include "cli/run_options.hpp"
 #include "cli/verb_parser.hpp"
 #include "jobs/kind.hpp"
 #include "jobs/toml_text.hpp"
+#include "runner/job_file/argument_words.hpp"
 #include "runner/job_file/job_file.hpp"
 
 #include <algorithm>
@@ -19,6 +21,17 @@ std::string option_of(const KeyText& key) {
     std::string name = "--" + key.name;
     std::replace(name.begin(), name.end(), '_', '-');
     return name;
+}
+
+/// A command line that the kind takes: the keys that must be there have values to start from.
+std::string example_of(const Kind& kind) {
+    std::string line = "runner " + std::string(kind.name) + " in.h5:/data out.h5";
+    for (const KeyText& key : kind.keys()) {
+        if (key.usual.starts_with("required") && !key.sample.empty()) {
+            line += " " + option_of(key) + " " + shell_word(argument_of(key.sample));
+        }
+    }
+    return line;
 }
 
 /// An option for each key of a kind.
@@ -60,7 +73,9 @@ class JobOptions {
   public:
     explicit JobOptions(VerbParser& parser) : parser_(parser), run_(parser) {
         parser.add_argument("IN", input_, "the input: FILE or FILE:/dataset");
-        parser.add_argument("OUT", output_, "the output: FILE or FILE:/dataset");
+        parser.add_argument("OUT", output_, "the output: FILE or FILE:/dataset",
+                            VerbParser::Presence::optional);
+        parser.add_option("-o,--output", named_output_, "FILE", "the output, in place of OUT");
         parser.add_option(dtype, type_, "TYPE", "the output's element type");
         parser.add_option(compression, compression_, "NAME", "the output's compression");
         parser.add_option(chunk, chunk_, "Z,Y,X", "extents of the output's HDF5 or Zarr chunks");
@@ -73,7 +88,12 @@ class JobOptions {
 
     void add_to(JobDraft& draft) const {
         add_file(draft, "IN", "input", input_);
-        add_file(draft, "OUT", "output", output_);
+        if (output_.empty() == named_output_.empty()) {
+            parser_.refuse(output_.empty() ? "OUT is required"
+                                           : "OUT and --output are two outputs");
+        }
+        add_file(draft, output_.empty() ? "--output" : "OUT", "output",
+                 output_.empty() ? named_output_ : output_);
         for (const auto& [option, value] : {std::pair(dtype, &type_),
                                             {compression, &compression_},
                                             {chunk, &chunk_},
@@ -120,6 +140,7 @@ class JobOptions {
     RunOptions run_;
     std::string input_;
     std::string output_;
+    std::string named_output_;
     std::string type_;
     std::string compression_;
     std::string chunk_;
@@ -138,8 +159,7 @@ const Kind* find_kind(std::string_view name) {
 Command parse_kind_verb(const Verb& verb, std::span<const std::string> arguments) {
     const Kind& kind = *find_kind(verb.name);
     const std::string name = "runner " + std::string(kind.name);
-    VerbParser parser(verb,
-                      name + " in.h5:/data out.h5 --save-job " + std::string(kind.name) + ".toml");
+    VerbParser parser(verb, example_of(kind));
     const KeyOptions keys(parser, kind);
     const JobOptions options(parser);
     if (auto help = parser.parse(arguments)) {

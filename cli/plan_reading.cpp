@@ -33,19 +33,6 @@ std::optional<std::int64_t> better_chunk_rows(const PreparedJob& prepared, const
 
 } // namespace
 
-ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan) {
-    if (prepared.input_is_missing || prepared.place.origin) { // as runner will make it
-        const std::int64_t bytes = plan.bytes_to_read();
-        return {"in place, by several threads", bytes, bytes, bytes};
-    }
-    std::vector<std::vector<RowRuns>> reads;
-    reads.reserve(static_cast<std::size_t>(plan.rank_count()));
-    for (int rank = 0; rank < plan.rank_count(); ++rank) {
-        reads.push_back(rows_read(*prepared.job, plan, rank, prepared.input.array));
-    }
-    return reading_cost(prepared.layout, prepared.part, reads);
-}
-
 std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& plan,
                                    const ReadingCost& cost) {
     constexpr double worth_a_copy = 1.5;

@@ -3,15 +3,13 @@
 
 #include "io/cost/reading_cost.hpp"
 #include "runner/engines/engine.hpp"
+#include "runner/engines/planned_reading.hpp"
 #include "runner/prepare/prepare.hpp"
 
 #include <string>
 #include <vector>
 
 namespace runner {
-
-/// What a run by this plan takes from the input's files, and unpacks.
-ReadingCost cost_of(const PreparedJob& prepared, const JobPlan& plan);
 
 /// What would make reading cheaper: a line for each.
 std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& plan,

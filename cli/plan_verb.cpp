@@ -22,6 +22,7 @@
 #include "runner/ranks/host_memory.hpp"
 #include "runner/ranks/kept_rates.hpp"
 #include "runner/report/report.hpp"
+#include "views/pictures/array_name.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -85,21 +86,28 @@ std::string invalid_input_text(const PreparedJob& prepared) {
            (others ? ", and all that are " + number : "");
 }
 
-/// Adds the coarser levels of an image that is written. Where the input is not there yet, nothing
-/// is known of its axes.
+/// Adds the coarser levels of an image that is written, and the files of a folder. Where the input
+/// is not there yet, nothing is known of its axes.
 void add_levels(const PreparedJob& prepared, Prober& prober, PlannedEnd& end) {
     OutputDataset output = output_dataset(prepared);
-    if (output.layout.pyramid.levels == 1) {
+    const FolderOfChunks* const folder =
+        is_in_slices(output.layout) ? nullptr : folder_of(output.layout);
+    if (output.layout.pyramid.levels == 1 && folder == nullptr) {
         return;
     }
     if (!prepared.input_is_missing) {
         output.axes = output_axes(prepared, prober);
     }
-    const FolderOfChunks* const folder = folder_of(output.layout);
-    end.files = folder == nullptr ? 1 : folder->files(output);
+    if (folder != nullptr) {
+        end.files = folder->files(output);
+        end.bytes = byte_count(output.array);
+    }
     for (const CoarserLevel& coarser : coarser_levels(output)) {
         end.levels.push_back(coarser.dataset.array.shape);
-        end.files += folder == nullptr ? 0 : folder->files(coarser.dataset);
+        if (folder != nullptr) {
+            *end.files += folder->files(coarser.dataset);
+            end.bytes += byte_count(coarser.dataset.array);
+        }
     }
 }
 
@@ -114,6 +122,7 @@ PlannedEnds ends_of(const PreparedJob& prepared, Prober& prober) {
     if (ends.to.empty()) {
         ends.to.push_back({file.output.file, file.output.dataset, prepared.output(),
                            invalid_text(prepared.output(), prepared.job->invalid())});
+        ends.to.back().kept = prepared.kept;
         add_levels(prepared, prober, ends.to.back());
     }
     return ends;
@@ -136,17 +145,18 @@ std::string slices_text(const PreparedJob& prepared) {
 }
 
 std::string end_text(const PlannedEnd& end) {
-    std::string text = end.file + ":" + end.dataset + ", " + type_text(end.array) + " " +
+    std::string text = array_name(end.file, end.dataset) + ", " + type_text(end.array) + " " +
                        shape_text(end.array.shape);
     return printable(text);
 }
 
 std::string levels_text(const PlannedEnd& end) {
-    return end.levels.empty()
-               ? ""
-               : ", in " + std::to_string(end.levels.size() + 1) + " levels down to " +
-                     shape_text(end.levels.back()) +
-                     (end.files == 1 ? "" : ", " + counted(end.files, "file") + " of elements");
+    const std::string files =
+        end.files ? ", " + counted(*end.files, "file") + " of elements, " + size_text(end.bytes)
+                  : "";
+    return end.levels.empty() ? files
+                              : ", in " + std::to_string(end.levels.size() + 1) +
+                                    " levels down to " + shape_text(end.levels.back()) + files;
 }
 
 /// From which dataset to which; of several that are written, each.

@@ -44,8 +44,8 @@ VerbParser::~VerbParser() = default;
 bool VerbParser::is_given(const std::string& option) const { return app_->count(option) > 0; }
 
 void VerbParser::add_argument(const std::string& name, std::string& value,
-                              const std::string& meaning) {
-    app_->add_option(name, value, meaning)->required()->type_name("");
+                              const std::string& meaning, Presence presence) {
+    app_->add_option(name, value, meaning)->required(presence == Presence::required)->type_name("");
 }
 
 void VerbParser::add_arguments(const std::string& name, std::vector<std::string>& values,

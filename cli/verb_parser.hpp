@@ -28,13 +28,14 @@ class VerbParser {
     VerbParser& operator=(const VerbParser&) = delete;
     ~VerbParser();
 
-    /// A positional argument that must be there.
-    void add_argument(const std::string& name, std::string& value, const std::string& meaning);
+    enum class Presence { optional, required };
+    /// A positional argument.
+    void add_argument(const std::string& name, std::string& value, const std::string& meaning,
+                      Presence presence = Presence::required);
     /// One argument or more.
     void add_arguments(const std::string& name, std::vector<std::string>& values,
                        const std::string& meaning);
     /// An option with a value; `type` stands for the value in the help.
-    enum class Presence { optional, required };
     void add_option(const std::string& name, std::string& value, const std::string& type,
                     const std::string& meaning, Presence presence = Presence::optional);
     /// An option that may be given several times, with one value each time.

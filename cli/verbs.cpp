@@ -208,12 +208,16 @@ Command parse_explain(const Verb& verb, std::span<const std::string> arguments) 
 
 Command parse_report(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner report out/one.json out/two.json --page out/runs.html\n  "
-                            "runner report out/one.json --page out/one.html");
+                            "runner report out/one.json --page out/one.html\n  "
+                            "runner report out/scans.state --page out/scans.html");
     ReportCommand command;
     std::string page;
-    parser.add_arguments("A.json", command.files, "reports written by --report FILE.json");
-    parser.add_option("--page", page, "FILE.html",
-                      "also write a page for a browser: the table, or the full report of one run");
+    parser.add_arguments("A.json", command.files,
+                         "reports written by --report FILE.json; or the folder of a batch's state");
+    parser.add_option(
+        "--page", page, "FILE.html",
+        "also write a page for a browser: the table, the full report of one run, or a "
+        "batch's datasets and times");
     parser.add_flag("--json", command.json, "print the table as JSON");
     if (auto help = parser.parse(arguments)) {
         return *help;
@@ -274,8 +278,8 @@ std::span<const Verb> verbs() {
         Verb{"repair", "OUT.h5", "recomputes the damaged rows of a finished output", parse_repair},
         Verb{"certify", "OUT.h5",
              "prints the facts of a finished output, or checks a file against them", parse_certify},
-        Verb{"report", "A.json...",
-             "compares runs by their reports, or renders one report as a page", parse_report},
+        Verb{"report", "A.json... | DIR",
+             "compares runs by their reports; renders a report or a batch as a page", parse_report},
         Verb{"devices", "", "lists the GPUs of this host and the rank that would use each",
              parse_devices},
         Verb{"completion", "SHELL", "prints a script that completes command lines",

@@ -5,6 +5,7 @@
 #include "base/sizes.hpp"
 #include "io/input/file_access.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "views/pictures/array_name.hpp"
 #include "views/row_pairs.hpp"
 
 #include <algorithm>
@@ -236,7 +237,7 @@ void compare_elements(RowReader& a, RowReader& b, Comparison& result) {
     const CompareRequest& request = result.request;
     if (result.a.stored != result.b.stored) {
         throw Error(ExitCode::differs, {"the element types differ", "",
-                                        request.file_a + ":" + request.dataset_a + " is " +
+                                        array_name(request.file_a, request.dataset_a) + " is " +
                                             type_text(result.a) + ", " + request.file_b + ":" +
                                             request.dataset_b + " is " + type_text(result.b),
                                         "Name datasets of numbers, or of one type"});
@@ -295,8 +296,8 @@ Comparison compare_rows(RowReader& a, RowReader& b, CompareRequest request) {
     result.request = std::move(request);
     result.a = a.info().array;
     result.b = b.info().array;
-    check_shapes(result.request.file_a + ":" + result.request.dataset_a, result.a,
-                 result.request.file_b + ":" + result.request.dataset_b, result.b);
+    check_shapes(array_name(result.request.file_a, result.request.dataset_a), result.a,
+                 array_name(result.request.file_b, result.request.dataset_b), result.b);
     result.elements = element_count(result.a);
     if (!has_values(result.a) || !has_values(result.b)) {
         compare_elements(a, b, result);
@@ -336,7 +337,7 @@ Comparison compare(FileAccess& files, const CompareRequest& request) {
     if (!request.file_by.empty() && array_a.shape == array_b.shape &&
         (!is_number(array_a.type) || !is_number(array_b.type))) {
         throw Error(ExitCode::input,
-                    {"cannot divide the differences", request.file_a + ":" + request.dataset_a,
+                    {"cannot divide the differences", array_name(request.file_a, request.dataset_a),
                      "not both are real numbers: they are " + type_text(array_a) + " and " +
                          type_text(array_b),
                      "Leave out --divide-by"});
@@ -344,8 +345,8 @@ Comparison compare(FileAccess& files, const CompareRequest& request) {
     Comparison result = compare_rows(*a, *b, request);
     if (!request.file_by.empty()) {
         const auto by = open_rows_of(files, request.file_by, request.dataset_by, request.threads);
-        check_shapes(request.file_a + ":" + request.dataset_a, result.a,
-                     request.file_by + ":" + request.dataset_by, by->info().array);
+        check_shapes(array_name(request.file_a, request.dataset_a), result.a,
+                     array_name(request.file_by, request.dataset_by), by->info().array);
         result.divided = divide(*a, *b, *by);
     }
     return result;

@@ -4,6 +4,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "views/pictures/array_name.hpp"
 
 #include <sstream>
 
@@ -19,8 +20,8 @@ std::string number(double value) {
 
 std::string dataset_line(const char* name, const std::string& file, const std::string& dataset,
                          const ArrayInfo& array) {
-    return std::string(name) + "  " + printable(file + ":" + dataset) + "  " + type_text(array) +
-           " " + shape_text(array.shape) + "\n";
+    return std::string(name) + "  " + printable(array_name(file, dataset)) + "  " +
+           type_text(array) + " " + shape_text(array.shape) + "\n";
 }
 
 std::string extreme_line(const char* name, const Extreme& extreme) {
@@ -44,7 +45,7 @@ std::string decades_text(const std::map<int, std::int64_t>& decades, std::int64_
 }
 
 std::string divided_text(const CompareRequest& request, const DividedDifferences& divided) {
-    return "differences divided by " + printable(request.file_by + ":" + request.dataset_by) +
+    return "differences divided by " + printable(array_name(request.file_by, request.dataset_by)) +
            "\n" + decades_text(divided.decades, divided.infinite) + "  mean  " +
            number(divided.mean) + "\n";
 }

@@ -2,6 +2,7 @@
 #include "views/convert.hpp"
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "io/formats/format_signature.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/slice_names.hpp"
@@ -101,6 +102,7 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
                         ? open_raw_rows(request.input, *request.raw, request.threads)
                         : open_rows_of(files, request.input, request.dataset, request.threads);
     if (request.type) {
+        source.has_other_type = type_text(*request.type) != type_text(source.reader->info().array);
         source.reader =
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
     }
@@ -133,12 +135,14 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     return source;
 }
 
-void check_apart(const std::string& input, const std::string& written) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(input, written, ignored)) {
-        throw Error(ExitCode::usage, {"cannot write over the input", input,
-                                      "the output has that name until it is complete",
-                                      "Give one of them another name"});
+void check_apart(const std::string& input, const std::string& output) {
+    if (const auto taken = name_on_the_way(output, input)) {
+        throw Error(ExitCode::usage,
+                    {"cannot write over the input", input,
+                     taken == partial_name(output)
+                         ? "the output has that name until it is complete"
+                         : "the output has " + printable(*taken) + " beside it while it is made",
+                     "Give one of them another name"});
     }
 }
 
@@ -186,7 +190,7 @@ void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync s
 std::string convert(FileAccess& files, const ConvertRequest& request) {
     check_formats(request.input, request.output,
                   request.raw ? InputNames::are_raw : InputNames::say_format);
-    check_apart(request.input, partial_name(request.output));
+    check_apart(request.input, request.output);
     FrameSource source = open_source(files, request);
     if (is_of_rows(request.output)) {
         return convert_to_rows(source, request);

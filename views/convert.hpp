@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/metadata/metadata.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/output_layout.hpp"
@@ -30,8 +31,9 @@ struct ConvertRequest {
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
     std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
     Beyond beyond = Beyond::refuse;
-    Axes axes = {};      ///< of the input's dataset
-    OutputLayout layout; ///< of an HDF5 output; `format` is chosen by its name
+    Axes axes = {};         ///< of the input's dataset
+    Metadata metadata = {}; ///< what an HDF5 input's file says of it; nothing: not known
+    OutputLayout layout;    ///< of an HDF5 output; `format` is chosen by its name
     Overwrite overwrite = Overwrite::no;
     std::function<void(const std::string&)> warn = {}; ///< is given what the output is without
     int threads = 1;                                   ///< that read and write, ≥ 1

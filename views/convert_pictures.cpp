@@ -2,10 +2,13 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/formats/png_writer.hpp"
+#include "io/metadata/lost_metadata.hpp"
+#include "views/converted_metadata.hpp"
 #include "views/frame_source.hpp"
 #include "views/made_text.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace runner {
@@ -48,6 +51,13 @@ void check_elements(const FrameSource& source) {
     }
 }
 
+/// What the pictures, which have pixels alone, are without.
+std::vector<std::string> lost_in_pictures(const FrameSource& source,
+                                          const ConvertRequest& request) {
+    const OutputDataset output = converted_dataset(source, request, request.output);
+    return lost_in_conversion(source, request, output, lost_axes(output.axes));
+}
+
 } // namespace
 
 std::string convert_to_pictures(FrameSource& source, const ConvertRequest& request) {
@@ -81,6 +91,7 @@ std::string convert_to_pictures(FrameSource& source, const ConvertRequest& reque
                   });
     }
     const FrameRange& frames = source.frames;
+    warn_of(lost_in_pictures(source, request), source, request);
     return several ? made_sequence_text(frames.count, names.of(frames[0]),
                                         names.of(frames[frames.count - 1]))
                    : made_picture_text(request.output, image.width, image.height);

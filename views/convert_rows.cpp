@@ -1,83 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/sizes.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/files/write_back.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
-#include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/lost_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
-#include "io/rows/dataset_part.hpp"
 #include "io/rows/row_geometry.hpp"
+#include "views/converted_metadata.hpp"
 #include "views/frame_source.hpp"
 #include "views/made_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace runner {
 namespace {
-
-/// The axes of an array of `count` axes that has the chosen frames.
-Axes axes_of_frames(const Axes& whole, const FrameSource& source, std::size_t count) {
-    const std::size_t of_frame = source.image.channels > 1 ? 3 : 2;
-    const std::vector<std::int64_t>& shape = source.reader->info().array.shape;
-    if (whole.each.size() < of_frame || whole.each.size() != shape.size()) {
-        return {};
-    }
-    const std::size_t lead = shape.size() - of_frame;
-    DatasetPart part{std::vector<std::int64_t>(shape.size(), 0), shape};
-    if (count == of_frame) {
-        std::int64_t frame = source.frames[0];
-        for (std::size_t axis = lead; axis-- > 0; frame /= shape[axis]) {
-            part.first[axis] = frame % shape[axis];
-            part.count[axis] = 1;
-            part.dropped.insert(part.dropped.begin(), axis);
-        }
-        return axes_of_part(whole, part);
-    }
-    if (lead == 1) {
-        part.count[0] = source.frames.count;
-        for (std::int64_t i = 0; i < source.frames.count; ++i) {
-            part.frames.push_back(source.frames[i]);
-        }
-        return axes_of_part(whole, part);
-    }
-    std::vector<AxisOrigin> kept = {{-1}}; // frames of several axes in a row
-    for (std::size_t axis = lead; axis < shape.size(); ++axis) {
-        kept.push_back({static_cast<std::int64_t>(axis)});
-    }
-    return moved_axes(whole, kept);
-}
-
-/// What will be stored: the array as it is, or the chosen frames.
-OutputDataset output_of(const FrameSource& source, const ConvertRequest& request,
-                        const std::string& partial) {
-    const ArrayInfo& array = source.reader->info().array;
-    const bool is_sand = source.content == Content::sand;
-    OutputDataset output{partial, request.output_dataset, array, request.layout};
-    output.axes = request.axes;
-    output.invalid_value = source.reader->info().invalid_value;
-    if (request.frames || is_sand) {
-        output.array.shape = {source.image.height, source.image.width};
-        if (is_sand || request.frames->count == FrameChoice::Count::several) {
-            output.array.shape.insert(output.array.shape.begin(), source.frames.count);
-        }
-        if (source.image.channels > 1) {
-            output.array.shape.push_back(source.image.channels);
-        }
-        output.axes = axes_of_frames(request.axes, source, output.array.shape.size());
-    }
-    output.layout.format = written_format_of(request.output);
-    if (source.image.channels > 1 || source.reader->info().channels) {
-        output.layout.channels = static_cast<int>(source.image.channels);
-    }
-    return output;
-}
 
 /// Copies rows from one frame's first, or from a run of frames that follow one another there as
 /// well as here. With two `buffers`, rows are read while those before them are written.
@@ -157,10 +100,8 @@ class RowCopy {
                         source_.where);
         }
         writer_->write(to, rows, elements);
-        waiting_ += rows * row_bytes(output_.array);
-        if (waiting_ >= 64 * MiB) { // the file is synced at the end, and then less is left
+        if (write_back_.is_due(rows * row_bytes(output_.array))) {
             writer_->start_sync();
-            waiting_ = 0;
         }
     }
 
@@ -201,7 +142,7 @@ class RowCopy {
     std::vector<std::byte> buffer_;
     std::vector<std::byte> read_; ///< of the run behind; empty where there is one buffer
     Run pending_;                 ///< in buffer_, to be written
-    std::int64_t waiting_ = 0;    ///< bytes since start_sync()
+    WriteBack write_back_;
 };
 
 void add_generations(const FrameSource& source, const OutputDataset& output) {
@@ -219,7 +160,7 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
     ArrayInfo made;
     make_file(
         request.output, request.overwrite, RowWriter::Sync::yes, [&](const std::string& partial) {
-            const OutputDataset output = output_of(source, request, partial);
+            const OutputDataset output = converted_dataset(source, request, partial);
             made = output.array;
             check_axes(output);
             const RowSteps steps =
@@ -227,11 +168,11 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
             const bool two = steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;
             RowCopy(source, output, steps, two ? 2 : 1).copy_all();
             if (!output.layout.is_hdf5()) {
-                if (const auto lost = lost_axes(output); request.warn && !lost.empty()) {
-                    request.warn(lost_text(source.where, lost));
-                }
+                warn_of(lost_in_conversion(source, request, output, lost_axes(output)), source,
+                        request);
                 return; // it has no place for what follows
             }
+            const Metadata metadata = converted_metadata(source, request, output);
             if (source.numbers.generations) {
                 add_generations(source, output);
             }
@@ -239,9 +180,11 @@ std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) 
                 write_attributes(output.file, {{"kind", cells_kind}});
             }
             write_default_plot(output.file, output.dataset, source.image.channels);
-            Metadata metadata;
-            set_axes(metadata, output.axes);
-            (void)write_metadata(output.file, output.dataset, metadata);
+            std::vector<std::string> lost = metadata.left_out;
+            for (std::string& each : write_metadata(output.file, output.dataset, metadata)) {
+                lost.push_back(std::move(each));
+            }
+            warn_of(lost, source, request);
         });
     return made_text(request.output, request.output_dataset, made);
 }

@@ -15,8 +15,9 @@ struct FrameSource {
     std::unique_ptr<RowReader> reader;
     std::string where;
     Content content = Content::any;
-    ImageShape image;  ///< of an array of one axis: a single column
-    FrameRange frames; ///< those to convert
+    bool has_other_type = false; ///< than the file's elements
+    ImageShape image;            ///< of an array of one axis: a single column
+    FrameRange frames;           ///< those to convert
     FrameNumbers numbers;
 
     /// Rows of the reader that a frame is.

@@ -12,6 +12,7 @@
 #include "io/input/file_access.hpp"
 #include "io/inspect/exchange_names.hpp"
 #include "views/default_dataset.hpp"
+#include "views/frame_angles.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -79,6 +80,7 @@ struct Reading {
     std::vector<std::string> invalid = {}; ///< as DatasetInfo's
     Axes axes = {};
     ScanSetup setup = {};
+    std::optional<FrameAngles> angles = {};
 };
 
 /// The roles of the frames of a dataset of a Data Exchange file, which no dataset says.
@@ -94,7 +96,8 @@ FrameRoles roles_in_exchange(const DatasetContent& dataset) {
 
 /// What a job would make of each dataset. Each takes a process: of a file with very many the first
 /// ones alone.
-std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) {
+std::vector<Reading> readings_of(FileAccess& files, const FileContent& content,
+                                 const ReadMetadata& metadata) {
     constexpr std::size_t most = 256;
     std::vector<Reading> readings(content.datasets.size());
     for (std::size_t i = 0; i < std::min(readings.size(), most); ++i) {
@@ -104,6 +107,9 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content) 
             readings[i] = {reading_way(layout),
                            known ? std::move(layout.roles) : roles_in_exchange(content.datasets[i]),
                            layout.info.invalid, layout.info.axes, layout.setup};
+            if (metadata && readings[i].roles.known()) {
+                readings[i].angles = frame_angles(metadata(content.datasets[i].path));
+            }
         } catch (const Error& error) {
             if (error.code() != ExitCode::input) {
                 throw;
@@ -138,13 +144,24 @@ Json axes_json(const Axes& axes) {
         if (!axis.unit.empty()) {
             one["unit"] = axis.unit;
         }
-        if (axis.name == "c" && !axes.channels.empty()) {
-            one["channels"] = axes.channels;
-        }
-        if (axis.name == "c" && !axes.colours.empty()) {
-            one["colours"] = axes.colours;
+        for (const ChannelList& list : channel_lists) {
+            if (axis.name == "c" && !(axes.*list.list).empty()) {
+                one[list.name] = axes.*list.list;
+            }
         }
         json.push_back(std::move(one));
+    }
+    return json;
+}
+
+Json angles_json(const FrameAngles& angles) {
+    Json json{{"count", angles.count},
+              {"first", angles.first},
+              {"last", angles.last},
+              {"least", angles.least},
+              {"greatest", angles.greatest}};
+    if (!angles.unit.empty()) {
+        json["unit"] = angles.unit;
     }
     return json;
 }
@@ -198,6 +215,9 @@ std::string dataset_text(const DatasetContent& dataset, const Reading& reading) 
         text += "    axes: " + printable(reading.axes.text()) + "\n";
     }
     text += roles_text(reading.roles);
+    if (reading.angles) {
+        text += "    angles: " + printable(to_text(*reading.angles)) + "\n";
+    }
     if (reading.setup.known()) {
         text += "    scan: " + printable(reading.setup.text()) + "\n";
     }
@@ -280,6 +300,9 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
     } else if (!reading.roles.fault.empty()) {
         json["frames_unknown"] = reading.roles.fault;
     }
+    if (reading.angles) {
+        json["angles"] = angles_json(*reading.angles);
+    }
     if (reading.setup.known()) {
         json["scan"] = setup_json(reading.setup);
     }
@@ -292,13 +315,15 @@ Json dataset_json(const DatasetContent& dataset, const Reading& reading) {
 
 } // namespace
 
-std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset) {
+std::string inspect_text(FileAccess& files, const std::string& file, const std::string& dataset,
+                         const ReadMetadata& metadata) {
     if (!dataset.empty()) {
         const FileContent content = files.content(file, dataset);
-        return dataset_text(content.datasets.front(), readings_of(files, content).front());
+        return dataset_text(content.datasets.front(),
+                            readings_of(files, content, metadata).front());
     }
     const FileContent content = files.content(file, "");
-    const std::vector<Reading> readings = readings_of(files, content);
+    const std::vector<Reading> readings = readings_of(files, content, metadata);
     std::string text =
         printable(file) + "  " + content.format + ", " + size_text(content.bytes) + ", " +
         counted(std::ssize(content.datasets), "dataset") +
@@ -313,13 +338,15 @@ std::string inspect_text(FileAccess& files, const std::string& file, const std::
     return text;
 }
 
-std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset) {
+std::string inspect_json(FileAccess& files, const std::string& file, const std::string& dataset,
+                         const ReadMetadata& metadata) {
     if (!dataset.empty()) {
         const FileContent content = files.content(file, dataset);
-        return dataset_json(content.datasets.front(), readings_of(files, content).front()).lines(2);
+        return dataset_json(content.datasets.front(), readings_of(files, content, metadata).front())
+            .lines(2);
     }
     const FileContent content = files.content(file, "");
-    const std::vector<Reading> readings = readings_of(files, content);
+    const std::vector<Reading> readings = readings_of(files, content, metadata);
     Json json;
     json["file"] = content.file;
     json["format"] = content.format;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/pictures/image_lines.hpp"
 
+#include "views/pictures/array_name.hpp"
+
 #include <algorithm>
 
 namespace runner {
@@ -22,7 +24,7 @@ ImageSource open_image(FileAccess& files, std::unique_ptr<RowReader> rows, const
                        const std::optional<std::int64_t>& axis) {
     ImageSource source;
     source.reader = std::move(rows);
-    source.where = std::string(file).append(":").append(dataset);
+    source.where = array_name(file, dataset);
     const DatasetInfo& info = source.reader->info();
     const Content content =
         palette == Palette::sand ? Content::sand : content_of(files, file, info);

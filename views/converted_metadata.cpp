@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "views/converted_metadata.hpp"
+
+#include "base/text.hpp"
+#include "io/formats/rows_format.hpp"
+#include "io/metadata/axis_metadata.hpp"
+#include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/lost_metadata.hpp"
+#include "io/rows/dataset_part.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace runner {
+namespace {
+
+std::size_t axes_of_frame(const FrameSource& source) { return source.image.channels > 1 ? 3 : 2; }
+
+/// The part of the dataset that the chosen frames are, if they become an array of `count` axes:
+/// nothing where frames of several axes become those of one.
+std::optional<DatasetPart> part_of_frames(const FrameSource& source, std::size_t count) {
+    const std::vector<std::int64_t>& shape = source.reader->info().array.shape;
+    const std::size_t lead = shape.size() - axes_of_frame(source);
+    DatasetPart part{std::vector<std::int64_t>(shape.size(), 0), shape};
+    if (count == axes_of_frame(source)) {
+        std::int64_t frame = source.frames[0];
+        for (std::size_t axis = lead; axis-- > 0; frame /= shape[axis]) {
+            part.first[axis] = frame % shape[axis];
+            part.count[axis] = 1;
+            part.dropped.insert(part.dropped.begin(), axis);
+        }
+        return part;
+    }
+    if (lead != 1) {
+        return std::nullopt;
+    }
+    part.count[0] = source.frames.count;
+    for (std::int64_t i = 0; i < source.frames.count; ++i) {
+        part.frames.push_back(source.frames[i]);
+    }
+    return part;
+}
+
+/// The axes of frames of several axes that become frames of one.
+std::vector<std::int64_t> joined_frames(const FrameSource& source) {
+    const std::size_t axes = source.reader->info().array.shape.size();
+    std::vector<std::int64_t> kept = {-1};
+    for (std::size_t axis = axes - axes_of_frame(source); axis < axes; ++axis) {
+        kept.push_back(static_cast<std::int64_t>(axis));
+    }
+    return kept;
+}
+
+bool has_chosen_frames(const FrameSource& source, const ConvertRequest& request) {
+    return request.frames || source.content == Content::sand;
+}
+
+/// The metadata of the chosen frames.
+Metadata metadata_of_frames(const Metadata& whole, const FrameSource& source,
+                            const std::vector<std::int64_t>& shape) {
+    if (const std::optional<DatasetPart> part = part_of_frames(source, shape.size())) {
+        return metadata_of_part(whole, *part);
+    }
+    Likeness like{Likeness::Values::same, {}, shape};
+    for (const std::int64_t axis : joined_frames(source)) {
+        like.axes.push_back({axis, 1});
+    }
+    return carried_metadata(whole, like);
+}
+
+/// Elements of another type are the same values in the same unit. What names a value in the old
+/// type does not hold.
+Metadata of_other_type(const Metadata& metadata) {
+    Metadata made =
+        carried_metadata(metadata, Likeness::in_place(Likeness::Values::alike, metadata.shape));
+    for (const std::string_view name : {"_FillValue", "missing_value"}) {
+        if (std::any_of(metadata.dataset.begin(), metadata.dataset.end(),
+                        [&](const NamedValue& each) { return each.name == name; })) {
+            made.left_out.push_back("the dataset@" + std::string(name) +
+                                    ": the elements have another type");
+        }
+    }
+    return made;
+}
+
+} // namespace
+
+OutputDataset converted_dataset(const FrameSource& source, const ConvertRequest& request,
+                                const std::string& file) {
+    const ArrayInfo& array = source.reader->info().array;
+    const bool is_sand = source.content == Content::sand;
+    OutputDataset output{file, request.output_dataset, array, request.layout};
+    output.invalid_value = source.reader->info().invalid_value;
+    if (request.frames || is_sand) {
+        output.array.shape = {source.image.height, source.image.width};
+        if (is_sand || request.frames->count == FrameChoice::Count::several) {
+            output.array.shape.insert(output.array.shape.begin(), source.frames.count);
+        }
+        if (source.image.channels > 1) {
+            output.array.shape.push_back(source.image.channels);
+        }
+    }
+    output.axes = converted_axes(source, request, output.array.shape);
+    output.layout.format = written_format_of(request.output);
+    if (source.image.channels > 1 || source.reader->info().channels) {
+        output.layout.channels = static_cast<int>(source.image.channels);
+    }
+    return output;
+}
+
+Axes converted_axes(const FrameSource& source, const ConvertRequest& request,
+                    const std::vector<std::int64_t>& shape) {
+    if (!has_chosen_frames(source, request)) {
+        return request.axes;
+    }
+    const std::vector<std::int64_t>& whole = source.reader->info().array.shape;
+    if (request.axes.each.size() < axes_of_frame(source) ||
+        request.axes.each.size() != whole.size()) {
+        return {};
+    }
+    if (const std::optional<DatasetPart> part = part_of_frames(source, shape.size())) {
+        return axes_of_part(request.axes, *part);
+    }
+    std::vector<AxisOrigin> kept;
+    for (const std::int64_t axis : joined_frames(source)) {
+        kept.push_back({axis});
+    }
+    return moved_axes(request.axes, kept);
+}
+
+Metadata converted_metadata(const FrameSource& source, const ConvertRequest& request,
+                            const OutputDataset& output) {
+    const bool said =
+        source.content != Content::sand && rows_format_of(request.input) == nullptr && !request.raw;
+    Metadata metadata;
+    if (said) {
+        metadata = request.metadata;
+        if (metadata.shape != source.reader->info().array.shape) {
+            std::vector<std::string> left_out = std::move(metadata.left_out);
+            metadata = {};
+            metadata.shape = source.reader->info().array.shape;
+            metadata.left_out = std::move(left_out);
+        }
+        if (has_chosen_frames(source, request)) {
+            metadata = metadata_of_frames(metadata, source, output.array.shape);
+        }
+        if (source.has_other_type) {
+            metadata = of_other_type(metadata);
+        }
+    }
+    metadata.shape = output.array.shape;
+    if (!said || metadata.empty() || !output.layout.is_hdf5()) {
+        metadata.placement = output.axes;
+    }
+    set_axes(metadata, metadata.placement);
+    if (!metadata.placement.known()) {
+        keep_names(metadata, output.axes);
+    }
+    return metadata;
+}
+
+std::vector<std::string> lost_in_conversion(const FrameSource& source,
+                                            const ConvertRequest& request,
+                                            const OutputDataset& output,
+                                            std::vector<std::string> lost) {
+    const Metadata metadata = converted_metadata(source, request, output);
+    for (const std::vector<std::string>& more :
+         {lost_metadata(metadata, output.axes), metadata.left_out}) {
+        lost.insert(lost.end(), more.begin(), more.end());
+    }
+    return lost;
+}
+
+void warn_of(const std::vector<std::string>& lost, const FrameSource& source,
+             const ConvertRequest& request) {
+    if (request.warn && !lost.empty()) {
+        request.warn(lost_text(printable(source.where), lost));
+    }
+}
+
+} // namespace runner
