@@ -11,13 +11,15 @@ from __future__ import annotations
 import argparse
 import pathlib
 import time
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import runner
 
 
-def spheres(extent: int) -> np.ndarray:
+def spheres(extent: int) -> NDArray[Any]:
     """A volume of spheres of different brightness."""
     random = np.random.default_rng(7)
     z, y, x = np.ogrid[:extent, :extent, :extent]
@@ -30,12 +32,12 @@ def spheres(extent: int) -> np.ndarray:
     return volume
 
 
-def rms(a: np.ndarray, b: np.ndarray) -> float:
+def rms(a: NDArray[Any], b: NDArray[Any]) -> float:
     """The root of the mean of squared differences."""
     return float(np.sqrt(np.mean((a - b) ** 2)))
 
 
-def draw(path: pathlib.Path, slices: dict[str, np.ndarray]) -> bool:
+def draw(path: pathlib.Path, slices: dict[str, NDArray[Any]]) -> bool:
     """Draws slices side by side; False without matplotlib."""
     try:
         import matplotlib

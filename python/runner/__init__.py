@@ -39,37 +39,40 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._arrays import Options, release_memory
+    from . import tables
+    from ._arrays import DeviceArray, HostArray, Options, release_memory
     from .errors import (DeviceError, Error, InputError, JobError, OutputError, ResourceError, Stopped)
     from .job import Job
     from .jobs import Plan, Result, plan, run
-    from .kinds import (bin, convolve, correct, denoise, fill, match, median,  # noqa: A004
-                        phase, reduce, rescale, sand, stripes, transpose)
+    from .kinds import *  # noqa: F403
     from .stored import Stored, read
+    from .tables import Step
 
 __version__ = "0.1.0"
 __all__ = ["DeviceError", "Error", "InputError", "Job", "JobError", "OutputError", "Plan",
            "ResourceError", "Result", "Stopped", "Stored", "bin", "convolve", "correct", "denoise", "fill",
            "gaussian", "match", "median", "phase", "pipeline", "plan", "read", "reduce",
-           "release_memory", "rescale", "run", "sand", "stripes", "transpose"]
+           "release_memory", "rescale", "run", "sand", "stitch", "stripes", "transpose"]
 
 
 # numpy and the extension module take a quarter of a second, which the command `runner` and a script
 # that may not come to its first array need not wait for: each name is imported when it is asked for.
-_NAMES = {
+_NAMES: dict[str, list[str]] = {
     "_arrays": ["release_memory"],
     "errors": ["DeviceError", "Error", "InputError", "JobError", "OutputError", "ResourceError", "Stopped"],
     "job": ["Job"],
     "jobs": ["Plan", "Result", "plan", "run"],
-    "kinds": ["bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "reduce",
-              "rescale", "sand", "stripes", "transpose"],
     "stored": ["Stored", "read"],
+    "tables": [],
 }
+# The kinds are the names that are nowhere else.
+_NAMES["kinds"] = [name for name in __all__ if name not in {"gaussian", "pipeline"}.union(*_NAMES.values())]
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
 
@@ -99,11 +102,20 @@ def gaussian(sigma: float, radius: int | None = None) -> dict[str, dict[str, flo
     return {"gaussian": taps}
 
 
+@overload
+def pipeline(x: DeviceArray, steps: Sequence[Step], **options: Unpack[Options]) -> Any: ...
+
+
+@overload
+def pipeline(x: HostArray, steps: Sequence[Step], **options: Unpack[Options]) -> NDArray[Any]: ...
+
+
 def pipeline(x: Any, steps: Sequence[Mapping[str, Any]], **options: Unpack[Options]) -> Any:
     """Several steps in as few passes over the array as a job file's ``[[step]]`` tables take.
+    :mod:`runner.tables` has the types of their dicts.
 
-    >>> pipeline(np.ones((4, 4)), [dict(kind="bin", factors=[2, 2]),
-    ...                            dict(kind="rescale", **{"from": [0, 2]}, dtype="uint8")])
+    >>> pipeline(np.ones((4, 4)), [{"kind": "bin", "factors": [2, 2]},
+    ...                            {"kind": "rescale", "from": [0, 2], "dtype": "uint8"}])
     array([[128, 128],
            [128, 128]], dtype=uint8)
     """

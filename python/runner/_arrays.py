@@ -2,32 +2,52 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Literal, Protocol, TypedDict, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _device_run, _runner
 from ._device import library_of
 from ._host import as_host_array, as_numbers, flat, type_name, type_text
 from ._job_text import job_text
 from ._parameters import Named, with_fields, with_mask
+from ._words import words_of_arrays
+
+
+class _SupportsArray(Protocol):
+    def __array__(self) -> Any: ...
+
+
+class DeviceArray(Protocol):
+    """What a type checker takes for an array that may be on a GPU, such as torch's: numpy's have a
+    plain integer in place of the Enum."""
+
+    def __dlpack_device__(self) -> tuple[Enum, int]:
+        """Where it is."""
+
+
+HostArray = Union[NDArray[Any], Sequence[Any], _SupportsArray]
+
+
 
 class Options(TypedDict, total=False):
     """The keywords of every function; the package's docstring says what they mean."""
 
     dtype: Any
     out: Any
-    backend: str
+    backend: Literal["auto", "cpu", "cuda"]
     device: int | None
     stream: Any
-    channels: int | None
+    channels: Literal[1, 3, 4] | None
     invalid: Any
     progress: Callable[[int, int], None] | None
-    device_memory: str | int
-    host_memory: str | int
-    chunk_rows: int
-    lanes: int
+    device_memory: str | int | None
+    host_memory: str | int | None
+    chunk_rows: int | None
+    lanes: int | None
 
 
 _BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
@@ -41,9 +61,9 @@ def release_memory() -> None:
     _staging.clear()
 
 
-def _results(job: _runner.ArrayJob, x: np.ndarray, out: Any, moves: bool) -> list[np.ndarray]:
+def _results(job: _runner.ArrayJob, x: NDArray[Any], out: Any, moves: bool) -> list[NDArray[Any]]:
     """The arrays to write: those that the caller gave, or new ones."""
-    wanted = [(np.dtype(x.dtype if moves else name), tuple(shape)) for name, shape in job.outputs]
+    wanted = [(x.dtype if moves else np.dtype(name), tuple(shape)) for name, shape in job.outputs]
     if out is None:
         return [np.empty(shape, dtype) for dtype, shape in wanted]
     given = list(out) if len(wanted) > 1 else [out]
@@ -66,6 +86,8 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
         channels: int | None = None, invalid: Any = None, moves: bool = False,
         progress: Callable[[int, int], None] | None = None, **limits: Any) -> list[Any]:
     """Runs one job on an array; returns the arrays that it made. `limits`: keys of [run]."""
+    if kind is None and not parameters:
+        raise ValueError("there are no steps: pass a list of dicts, as [dict(kind=\"median\", size=3)]")
     if backend not in _BACKENDS:
         raise ValueError(f"backend is {backend!r}; choose one of {', '.join(_BACKENDS)}")
     name = None if dtype is None else type_text(dtype)
@@ -82,18 +104,22 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
     _warn_of_colour(kind, x, parameters, channels)
     library = library_of(x)
     if library is not None:
+        _refuse_scalar(x)
         _check_in_core(backend, progress, limits)
-        return _device_run.run(library, kind, x, parameters, dtype=name, out=out,
-                               channels=channels, invalid=invalid, moves=moves, stream=stream,
-                               device=device, named=named)
+        with words_of_arrays(kind):
+            return _device_run.run(library, kind, x, parameters, dtype=name, out=out,
+                                   channels=channels, invalid=invalid, moves=moves, stream=stream,
+                                   device=device, named=named)
     if stream is not None:
         raise ValueError("stream is of a GPU, and x an array of the host")
     array = as_host_array(x)
+    _refuse_scalar(array)
     if not moves:
         array = as_numbers(array)
-    job = _runner.ArrayJob(job_text(kind, parameters, limits, name, invalid),
-                           type_name(array, moves), list(array.shape), channels,
-                           [each.argument() for each in named])
+    with words_of_arrays(kind):
+        job = _runner.ArrayJob(job_text(kind, parameters, limits, name, invalid),
+                               type_name(array, moves), list(array.shape), channels,
+                               [each.argument() for each in named])
     made = _results(job, array, out, moves)
     # The engine reads while it writes: an output over the input, or one that is not dense, is
     # written elsewhere first.
@@ -101,12 +127,18 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
               for m in made]
     targets = [m if is_direct else np.empty(m.shape, m.dtype.newbyteorder("="))
                for m, is_direct in zip(made, direct)]
-    job.run(flat(array), [flat(t) for t in targets], _BACKENDS[backend], device or 0, progress,
-            _staging)
+    with words_of_arrays(kind):
+        job.run(flat(array), [flat(t) for t in targets], _BACKENDS[backend], device or 0, progress,
+                _staging)
     for m, target, is_direct in zip(made, targets, direct):
         if not is_direct:
             m[...] = target
     return made
+
+
+def _refuse_scalar(x: Any) -> None:
+    if getattr(x, "ndim", None) == 0:
+        raise ValueError("x has no axes: pass an array of at least one")
 
 
 _ALONE = ("rescale", "sand", "transpose")  # kinds that make an element of one element

@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _runner
 from .errors import DeviceError
@@ -109,7 +110,7 @@ class Cupy(Place):
     @staticmethod
     def type_name(x: Any) -> str:
         """Of the elements, as numpy's."""
-        return x.dtype.name
+        return str(x.dtype.name)
 
     def prepared(self, x: Any, moves: bool) -> Any:
         """`x` dense and of a type that jobs take; itself where it is so."""
@@ -125,7 +126,7 @@ class Cupy(Place):
     @staticmethod
     def dense(x: Any) -> bool:
         """Whether a job can write into it."""
-        return x.flags.c_contiguous and x.data.ptr % x.itemsize == 0
+        return bool(x.flags.c_contiguous and x.data.ptr % x.itemsize == 0)
 
     @staticmethod
     def type_of(name: str) -> Any:
@@ -139,20 +140,21 @@ class Cupy(Place):
         return self.cupy.empty(shape, dtype)
 
     def address(self, x: Any) -> int:
-        return x.data.ptr
+        return int(x.data.ptr)
 
     def device_of(self, x: Any) -> int:
         """The device of an array of the library."""
-        return x.data.device_id
+        return int(x.data.device_id)
 
     def copy(self, to: Any, x: Any) -> None:
         """Copies elements in the place's stream."""
         to[...] = x
 
     @staticmethod
-    def to_host(x: Any) -> np.ndarray:
+    def to_host(x: Any) -> NDArray[Any]:
         """A copy on the host."""
-        return x.get()
+        host: NDArray[Any] = x.get()
+        return host
 
 
 class Torch(Place):
@@ -172,13 +174,15 @@ class Torch(Place):
             self._other.wait_stream(own)
 
     def current(self) -> contextlib.AbstractContextManager[Any]:
-        return _AS_IT_IS if self._other is None else self.torch.cuda.stream(self._other)
+        entered: contextlib.AbstractContextManager[Any] = (
+            _AS_IT_IS if self._other is None else self.torch.cuda.stream(self._other))
+        return entered
 
     @staticmethod
     def owns(x: Any) -> bool:
         """Whether `x` is an array of the library on a device."""
-        torch = sys.modules.get("torch")
-        return isinstance(x, getattr(torch, "Tensor", ())) and x.is_cuda
+        tensor: Any = getattr(sys.modules.get("torch"), "Tensor", ())
+        return isinstance(x, tensor) and bool(x.is_cuda)
 
     @staticmethod
     def type_name(x: Any) -> str:
@@ -226,11 +230,11 @@ class Torch(Place):
         return self.torch.empty(shape, dtype=dtype, device=self.device)
 
     def address(self, x: Any) -> int:
-        return x.data_ptr()
+        return int(x.data_ptr())
 
     def device_of(self, x: Any) -> int:
         """The device of an array of the library."""
-        return x.get_device()
+        return int(x.get_device())
 
     def copy(self, to: Any, x: Any) -> None:
         """Copies elements in the place's stream."""
@@ -241,9 +245,10 @@ class Torch(Place):
             x.record_stream(self._other)
 
     @staticmethod
-    def to_host(x: Any) -> np.ndarray:
+    def to_host(x: Any) -> NDArray[Any]:
         """A copy on the host."""
-        return x.detach().cpu().numpy()
+        host: NDArray[Any] = x.detach().cpu().numpy()
+        return host
 
 
 _TORCH_NAMES: dict[Any, str] = {}
@@ -321,22 +326,22 @@ class Other(Place):
         return x.seen.is_dense and x.seen.address % max(x.seen.itemsize, 1) == 0
 
     @staticmethod
-    def type_of(name: str) -> Any:
+    def type_of(name: str) -> tuple[int, int]:
         """The code and bits of numpy's name."""
         kind = name.rstrip("0123456789")
         code = next(code for code, known in _CODES.items() if known == kind)
         return code, int(name[len(kind):] or 8)
 
-    def bytes_type(self) -> Any:
+    def bytes_type(self) -> tuple[int, int]:
         return self.type_of("uint8")
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return _View(self.library.from_dlpack(_Capsule(dtype, shape, self.device)), self.stream)
 
     def take(self, size: int) -> int:
-        memory = _runner.device_array(*self.bytes_type(), [size], self.device)
-        self.scratch.append(_runner.DeviceView(memory))
-        return self.scratch[-1].address
+        memory = _runner.DeviceView(_runner.device_array(*self.bytes_type(), [size], self.device))
+        self.scratch.append(memory)
+        return memory.address
 
     def address(self, x: _View) -> int:
         return x.seen.address
@@ -349,16 +354,21 @@ class Other(Place):
         _runner.synchronize(self.device, self.stream)
 
     @staticmethod
-    def to_host(x: Any) -> np.ndarray:
+    def to_host(x: Any) -> NDArray[Any]:
         """A copy on the host."""
         return np.asarray(x)
 
 
-def library_of(x: Any) -> type[Cupy] | type[Torch] | type[Other] | None:
+AnyPlace = Union[Cupy, Torch, Other]
+Library = Union[type[Cupy], type[Torch], type[Other]]
+_LIBRARIES: tuple[Library, ...] = (Cupy, Torch, Other)
+
+
+def library_of(x: Any) -> Library | None:
     """The library of an array on a CUDA device; None for everything else."""
     if isinstance(x, np.ndarray):
         return None
-    for library in (Cupy, Torch, Other):
+    for library in _LIBRARIES:
         if library.owns(x):
             if not _runner.has_cuda:
                 raise DeviceError(
@@ -379,4 +389,4 @@ def size_of(place: Place, x: Any) -> int:
     """Bytes of a dense array."""
     if isinstance(x, _View):
         return math.prod(x.shape) * x.seen.itemsize
-    return x.nbytes
+    return int(x.nbytes)

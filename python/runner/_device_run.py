@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _runner
-from ._device import Cupy, Other, Place, Torch, _View, apart, size_of
+from ._device import AnyPlace, Cupy, Library, Other, Torch, _View, apart, size_of
 from ._host import NUMBERS
 from ._job_text import job_text
 from ._parameters import Named
@@ -46,7 +46,7 @@ def _key(value: Any) -> bytes | None:
         return None
 
 
-def _job(place: Place, kind: str | None, x: Any, parameters: Any, *, dtype: str | None,
+def _job(place: AnyPlace, kind: str | None, x: Any, parameters: Any, *, dtype: str | None,
          channels: int | None, invalid: Any, moves: bool,
          named: Sequence[Named]) -> Any:
     key = None
@@ -69,7 +69,7 @@ def _job(place: Place, kind: str | None, x: Any, parameters: Any, *, dtype: str 
     return made
 
 
-def _checked(place: Place, out: Any, wanted: list[tuple[tuple[int, ...], Any]]) -> list[Any]:
+def _checked(place: AnyPlace, out: Any, wanted: list[tuple[tuple[int, ...], Any]]) -> list[Any]:
     """The caller's arrays to write."""
     given = list(out) if len(wanted) > 1 else [out]
     if len(given) != len(wanted):
@@ -91,13 +91,13 @@ def _checked(place: Place, out: Any, wanted: list[tuple[tuple[int, ...], Any]]) 
     return given
 
 
-def _name(place: Place, dtype: Any) -> str:
+def _name(place: AnyPlace, dtype: Any) -> str:
     if isinstance(place, Torch):
         return str(dtype).removeprefix("torch.")
     return str(dtype) if isinstance(place, Cupy) else f"of DLPack's type {dtype}"
 
 
-def run(library: type[Cupy] | type[Torch] | type[Other], kind: str | None, x: Any, parameters: Any,
+def run(library: Library, kind: str | None, x: Any, parameters: Any,
         *, dtype: str | None, out: Any, channels: int | None, invalid: Any, moves: bool,
         stream: Any, device: int | None, named: Sequence[Named]) -> list[Any]:
     """Runs one job on an array on a GPU; returns the arrays that it made."""
@@ -125,7 +125,7 @@ def run(library: type[Cupy] | type[Torch] | type[Other], kind: str | None, x: An
     return [m.array for m in made] if isinstance(place, Other) else made
 
 
-def _targets(place: Place, x: Any, made: list[Any], wanted: list[tuple[tuple[int, ...], Any]]
+def _targets(place: AnyPlace, x: Any, made: list[Any], wanted: list[tuple[tuple[int, ...], Any]]
              ) -> list[Any]:
     """The arrays that the job writes: others than the caller's where it cannot write into those."""
     targets = []

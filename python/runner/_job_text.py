@@ -16,6 +16,8 @@ def toml_value(value: Any) -> str:
     """A value as TOML writes it; numpy's numbers and arrays too."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -61,9 +63,9 @@ def text_of_tables(job: Mapping[str, Any]) -> str:
     `output` is its file."""
     tables: dict[str, Any] = {
         name: value if name not in ("input", "output") or _is_table(value) else {"file": os.fspath(value)}
-              for name, value in job.items()}
+        for name, value in job.items() if value is not None}
     keys = [f"{_key(name)} = {toml_value(value)}" for name, value in tables.items()
-            if value is not None and not _is_table(value) and not _is_tables(value)]
+            if not _is_table(value) and not _is_tables(value)]
     parts = ["\n".join([*keys, ""])]
     for name, value in tables.items():
         if _is_table(value):

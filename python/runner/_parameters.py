@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._host import as_host_array, as_numbers, flat, type_name
 
@@ -14,10 +15,10 @@ _FIELDS = ("dark", "flat")
 class Named:
     """An array that a job's text names as if it were a file."""
 
-    def __init__(self, name: str, array: np.ndarray) -> None:
+    def __init__(self, name: str, array: NDArray[Any]) -> None:
         self.name, self.array = name, array
 
-    def argument(self) -> tuple[str, str, list[int], np.ndarray]:
+    def argument(self) -> tuple[str, str, list[int], NDArray[Any]]:
         """As the extension module takes it."""
         return self.name, type_name(self.array, False), list(self.array.shape), flat(self.array)
 

@@ -5,11 +5,16 @@ import html
 import os
 import pathlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import jobs
 from ._job_text import text_of_tables
 from .jobs import JobSource, Plan, Progress, Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .tables import Tables
 
 
 class Job:
@@ -18,8 +23,8 @@ class Job:
     Parameters
     ----------
     job : the path of a job file, or the tables of one as a dict
-    tables : tables and keys in place of `job`, as TOML names them. A text for `input` or `output` is
-        its file.
+    tables : tables and keys in place of `job`, as TOML names them. A text or path for `input` or
+        `output` is its file. :mod:`runner.tables` has their types.
 
     >>> job = Job(kind="median", input="scan.tif", output="clean.tif", median={"size": [3, 3]})
     >>> print(job.text())
@@ -38,7 +43,7 @@ class Job:
     The tables of steps are a list: ``Job(input=..., output=..., step=[dict(kind="bin"), ...])``.
     """
 
-    def __init__(self, job: JobSource | None = None, **tables: Any) -> None:
+    def __init__(self, job: JobSource | None = None, **tables: Unpack[Tables]) -> None:
         if (job is None) == (not tables):
             raise TypeError("pass a job file, a dict, or tables as keywords")
         self._source: JobSource = tables if job is None else job

@@ -15,6 +15,7 @@ from typing import Any, Union
 
 from ._job_text import text_of_tables, toml_value
 from ._program import program
+from ._words import in_words_of_dicts
 from .errors import Stopped, make
 
 JobSource = Union[str, "os.PathLike[str]", Mapping[str, Any]]
@@ -52,14 +53,23 @@ def _progress(progress: Progress) -> Iterator[Callable[[float], None] | None]:
     if progress is None or progress is False or callable(progress):
         yield progress if callable(progress) else None
         return
-    from tqdm.auto import tqdm
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("progress=True draws its bar by tqdm, which is not installed: pip install "
+                          "tqdm, or pass a callable") from None
     with tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}") as bar:
-        yield lambda part: bar.update(100 * part - bar.n)
+        def follow(part: float) -> None:
+            bar.update(100 * part - bar.n)
+        yield follow
 
 
-def fail(code: int, text: str) -> None:
-    """Raises what the program's message and exit code say."""
+def fail(code: int, text: str, own_file: str | None = None) -> None:
+    """Raises what the program's message and exit code say. `own_file`: what a job of dicts was written to,
+    which the caller does not know."""
     message = "\n".join(line for line in text.splitlines() if not line.startswith("rank "))
+    if own_file is not None:
+        message = in_words_of_dicts(message, own_file)
     found = _MESSAGE.match(message)
     parts = {key: value or "" for key, value in found.groupdict().items()} if found else {}
     raise make(code, message.removeprefix("runner: error: "), **parts)
@@ -102,7 +112,7 @@ class Plan:
         return max(int(each["memory_per_rank"][name]) for each in passes)
 
 
-class Result(dict):  # type: ignore[type-arg]
+class Result(dict[str, Any]):
     """The report of a run, a dict (docs/report.md); empty if the output was complete already."""
 
     @property
@@ -154,10 +164,10 @@ def plan(job: JobSource, *, ranks: int = 1, device_memory: str | None = None,
         for name, value in (("--device-memory", device_memory), ("--host-memory", host_memory),
                             ("--backend", backend)):
             command += [name, value] if value is not None else []
-        for form in ([], ["--json"]):
-            done = subprocess.run(command + form, capture_output=True, text=True, check=False)
+        for form in ((), ("--json",)):
+            done = subprocess.run([*command, *form], capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                fail(done.returncode, done.stderr)
+                fail(done.returncode, done.stderr, path if isinstance(job, Mapping) else None)
             texts.append(done.stdout)
     return Plan(json.loads(texts[1]), texts[0])
 
@@ -192,7 +202,7 @@ def run(job: JobSource, *, backend: str | None = None,
         if process.returncode == Stopped.code:
             raise Stopped("the job was stopped; the same call resumes it")
         if process.returncode != 0:
-            fail(process.returncode, errors)
+            fail(process.returncode, errors, path if isinstance(job, Mapping) else None)
         return Result(json.loads(pathlib.Path(report).read_text()) if os.path.exists(report) else {})
 
 

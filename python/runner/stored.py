@@ -7,11 +7,13 @@ import operator
 import os
 import subprocess
 import tempfile
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .jobs import fail, program
+from ._program import program
+from .jobs import fail
 
 
 class Stored:
@@ -23,7 +25,7 @@ class Stored:
     dtype : numpy.dtype
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype,
+    def __init__(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any],
                  frame_axes: int = 2) -> None:
         self._name, self.shape, self.dtype = name, shape, dtype
         self._frame_axes = frame_axes
@@ -44,11 +46,17 @@ class Stored:
     def __repr__(self) -> str:
         return f"<{self._name}: {self.dtype} {list(self.shape)}>"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self[...]
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        array: NDArray[Any] = self[...]
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def __getitem__(self, index: Any) -> np.ndarray:
+    @overload
+    def __getitem__(self, index: slice) -> NDArray[Any]: ...
+
+    @overload
+    def __getitem__(self, index: Any) -> Any: ...
+
+    def __getitem__(self, index: Any) -> Any:
         """The elements, as numpy indexes an array."""
         whole = index if isinstance(index, tuple) else (index,)
         first, rest = whole[0] if whole else slice(None), whole[1:]
@@ -69,7 +77,7 @@ class Stored:
         at %= self.shape[0]
         return self._read((at, at + 1))[(0, *rest)]
 
-    def _read(self, rows: tuple[int, int] | None) -> np.ndarray:
+    def _read(self, rows: tuple[int, int] | None) -> NDArray[Any]:
         """Indices [low, high) of the first axis, or all."""
         shape = self.shape if rows is None else (rows[1] - rows[0], *self.shape[1:])
         with tempfile.TemporaryDirectory(prefix="runner-") as folder:
@@ -77,7 +85,8 @@ class Stored:
             frames = math.prod(self.shape[1:-self._frame_axes])
             part = [] if rows is None else ["--frames", f"{rows[0] * frames}:{rows[1] * frames}"]
             _program("convert", self._name, made, *part)
-            return np.load(made).reshape(shape)
+            read: NDArray[Any] = np.load(made).reshape(shape)
+            return read
 
 
 def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:

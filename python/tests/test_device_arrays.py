@@ -2,6 +2,7 @@
 
 Skipped without a GPU or a library; with RUNNER_REQUIRE_GPU=1 that is a failure.
 """
+import itertools
 import threading
 
 import numpy as np
@@ -22,6 +23,7 @@ CALLS = {
     "median-3d": lambda x, **k: runner.median(x, [3, 3, 5], boundary="wrap", **k),
     "phase": lambda x, **k: runner.phase(x, 25.0, 0.5, 2.0, 100.0, **k),
     "stripes": lambda x, **k: runner.stripes(x, size=5, **k),
+    "stitch": lambda x, **k: runner.stitch(x, 2, "left", **k),
     "reduce": lambda x, **k: runner.reduce(x, "mean", ["z"], **k),
     "medians": lambda x, **k: runner.reduce(x, "median", ["y", "x"], **k),
     "rescale": lambda x, **k: runner.rescale(x, [-2, 900], dtype="uint8", **k),
@@ -109,9 +111,18 @@ def test_match_and_sand(library):
 def test_transpose_moves_any_elements(library, dtype):
     x = np.frombuffer(RANDOM.bytes(37 * 25 * 41 * np.dtype(dtype).itemsize), np.uint8).copy()
     x = ((x & 1) if dtype == "bool" else x).view(dtype).reshape(37, 25, 41)
-    for axes in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
+    for axes in itertools.permutations(range(3)):
         same(library.get(runner.transpose(library.put(x), axes)),
              np.ascontiguousarray(x.transpose(axes)))
+
+
+def test_transpose_of_more_axes(library):
+    x = noise((5, 3, 17, 13), "uint16")
+    for axes in itertools.permutations(range(4)):
+        same(library.get(runner.transpose(library.put(x), axes)), np.ascontiguousarray(x.transpose(axes)))
+    x = noise((3, 5, 1, 7, 11), "float32")
+    for axes in list(itertools.permutations(range(5)))[::7]:
+        same(library.get(runner.transpose(library.put(x), axes)), np.ascontiguousarray(x.transpose(axes)))
 
 
 def test_bfloat16_is_moved(gpu_module):

@@ -43,6 +43,7 @@ CALLS = {
     "median": lambda x, **k: runner.median(x, [3, 3], boundary="wrap", **k),
     "phase": lambda x, **k: runner.phase(x, 25.0, 0.5, 2.0, 100.0, **k),
     "stripes": lambda x, **k: runner.stripes(x, size=5, **k),
+    "stitch": lambda x, **k: runner.stitch(x, 2, "left", **k),
     "reduce": lambda x, **k: runner.reduce(x, "mean", ["z"], **k),
     "medians": lambda x, **k: runner.reduce(x, "median", ["y", "x"], **k),
     "rescale": lambda x, **k: runner.rescale(x, {"percentiles": [5, 95]}, dtype="uint8", **k),

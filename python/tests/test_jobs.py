@@ -118,6 +118,9 @@ def test_progress(job, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
     runner.run(job, set={"output.overwrite": True, "run.chunk_rows": 3}, progress=True)
     assert Bar.shown[-1] == pytest.approx(100)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install tqdm, or pass a callable"):
+        runner.run(job, set={"output.overwrite": True}, progress=True)
 
 
 def test_errors(job):
