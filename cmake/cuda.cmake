@@ -12,8 +12,6 @@ elseif(SKBUILD AND RUNNER_CUDA STREQUAL "AUTO")
   if(NOT gpus MATCHES "GPU [0-9]")
     set(looks_for_nvcc OFF)
     message(STATUS "No GPU here: pass -C cmake.define.RUNNER_CUDA=ON to pip to compile CUDA all the same")
-    message(STATUS "Compiles the program and the Python module for all x86-64 processors, without CUDA: "
-      "11 minutes of a core")
   endif()
 endif()
 if(looks_for_nvcc)
@@ -61,6 +59,14 @@ if(RUNNER_HAS_CUDA)
   target_compile_options(runner_options INTERFACE
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-ffp-contract=off>)
   message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
+  if(SKBUILD)
+    message(STATUS "Compiles the program and the Python module with CUDA: most of an hour on two cores; "
+      "-C cmake.define.RUNNER_CUDA=OFF compiles them without, in 11 minutes of a core")
+  endif()
 else()
   message(STATUS "CUDA not compiled in")
+  if(SKBUILD)
+    message(STATUS "Compiles the program and the Python module for all x86-64 processors, without CUDA: "
+      "11 minutes of a core")
+  endif()
 endif()

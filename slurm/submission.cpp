@@ -97,6 +97,16 @@ std::string words(const std::vector<std::string>& all) {
     return text;
 }
 
+/// Writes the report of a batch, whatever has become of it.
+std::string page_text(const Submission& submission) {
+    if (!submission.page) {
+        return "";
+    }
+    return shell_word(submission.program) +
+           words({"report", submission.state.value_or("."), "--page", *submission.page}) +
+           " >/dev/null\n";
+}
+
 /// The program is started with a limit of its own: at Slurm's signal it finishes the chunks in
 /// flight, and when half of the time from there to Slurm's limit has passed, it drops those that
 /// cannot end. The other half is for the launcher's start, which the program's clock does not see,
@@ -157,6 +167,7 @@ void check_script_values(const Submission& submission, const SiteFile& site) {
     check_values("the job file or a setting", submission.arguments);
     check_value("the folder of logs", submission.logs);
     check_value("the batch's state folder", submission.state.value_or(""));
+    check_value("the report's path", submission.page.value_or(""));
     check_values("the place of a STOP file", submission.stop_files);
     check_values("the site file, " + site.path,
                  {site.partition, site.account, site.qos, site.constraint, site.reservation,
@@ -202,6 +213,7 @@ std::string batch_script(const Submission& submission, const SiteFile& site) {
     }
     text += "\n" + preparation(site);
     text += srun ? srun_text(submission, site) : mpirun_text(submission, site);
+    text += submission.array ? "" : page_text(submission);
     return text + requeue_text(submission, site);
 }
 
@@ -220,6 +232,7 @@ std::string summary_script(const Submission& submission, const SiteFile& site) {
     text += header("chdir", shell_word(submission.folder));
     text += header("output", log_path(submission, "%x-%j.out"));
     text += "\n" + preparation(site);
+    text += page_text(submission);
     return text + shell_word(submission.program) + " status --require-done " +
            shell_word(submission.state.value_or(".")) + "\n";
 }

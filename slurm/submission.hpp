@@ -29,6 +29,9 @@ struct Submission {
     /// The state of a batch: the folder that tells how far it is.
     std::optional<std::string> state;
 
+    /// A page that reports the batch, written after each run of it, of an array by the summary.
+    std::optional<std::string> page;
+
     /// Files by which a person stops it, from `folder` on: while one is there it is not queued
     /// again.
     std::vector<std::string> stop_files;

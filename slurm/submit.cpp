@@ -288,10 +288,14 @@ Submission submission_for(const SubmitCommand& command, const SiteFile& site,
     submission.logs = whole_path(site.logs);
     if (job.batch) {
         submission.state = whole_path(job.batch->state);
+        submission.page = command.report;
         submission.stop_files = {
             whole_path(fs::path(job.batch->state) / "STOP"),
             whole_path(fs::path(common_folder(job.batch->output.text)) / "STOP")};
     } else {
+        if (command.report) {
+            submission.arguments.insert(submission.arguments.end(), {"--report", *command.report});
+        }
         submission.stop_files = {whole_path(stop_beside(job.output.file))};
         for (const StepParameters& step :
              job.pipeline ? job.pipeline->steps() : std::vector<StepParameters>{}) {
@@ -311,11 +315,18 @@ SubmitReport submit(const SubmitCommand& given) {
     if (command.profile) {
         command.profile = fs::absolute(*command.profile).string();
     }
+    if (command.report) {
+        command.report = whole_path(*command.report);
+    }
     const std::string job_path = whole_path(command.job);
     if (!site.scratch.empty()) {
         go_to(site.scratch);
     }
     JobFile job = load(command, site.scratch.empty() ? command.job : job_path);
+    if (job.batch && command.report && !command.report->ends_with(".html")) {
+        throw Error(ExitCode::usage, {"cannot report the batch", *command.report,
+                                      "the report of a batch is a page", "End its name in .html"});
+    }
     Submission submission = submission_for(command, site, job_path, job);
     check_script_values(submission, site);
     const std::string kind = job.kind;

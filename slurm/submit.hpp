@@ -21,7 +21,9 @@ struct SubmitCommand {
     std::optional<int> throttle;          ///< of these, the most at once
     std::optional<double> seconds;        ///< for Slurm's time limit
     std::optional<std::string> profile;   ///< to estimate that from
-    bool dry_run = false;                 ///< only print what would be submitted
+    std::optional<std::string>
+        report;           ///< a report to write: of a job .json or .html, of a batch .html
+    bool dry_run = false; ///< only print what would be submitted
 };
 
 /// What `runner submit` has to say.

@@ -5,8 +5,8 @@
 
 BUILD is a build with RUNNER_ONE_LIBRARY, each FILE the extension module of one Python. FOLDER of
 --metadata has the .dist-info that scikit-build-core makes of pyproject.toml. The wheel is written
-into the folder of --to, and beside it `stubs/`: libraries whose functions only fail. They replace
-some that Debian's libraries load and `runner` never calls.
+into the folder of --to. `stubs/` beside it stands in for libraries that Debian's libraries load and
+`runner` never calls; their functions return an error.
 """
 from __future__ import annotations
 
@@ -173,9 +173,9 @@ def main() -> None:
     info = next(options.metadata.glob("*.dist-info"))
     shutil.copytree(info, tree / info.name)
     package = tree / "runner"
-    for source in (ROOT / "python/runner").iterdir():
+    for source in (ROOT / "python/runner").rglob("*"):
         if source.suffix in (".py", ".pyi", ".typed"):
-            copy(source, package / source.name)
+            copy(source, package / source.relative_to(ROOT / "python/runner"))
     for module in options.module:
         copy(module, package / module.name)
     program = options.program / "bin/runner"
