@@ -204,7 +204,9 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
         all += (all.empty() ? "" : ", ") + std::string(verb.name);
     }
     const std::vector<std::pair<Words, std::string>> cases = {
-        {{}, "no job file is named: write runner JOB.toml. runner --help says what else there is"},
+        {{},
+         "no job file is named: write runner JOB.toml, or runner KIND IN OUT. runner --help says "
+         "what else there is"},
         {{"plna", "x.toml"}, "unknown verb (\"plna\"): did you mean plan?"},
         {{"fold", "a", "b"},
          "unknown verb (\"fold\"): the verbs and kinds are " + all +

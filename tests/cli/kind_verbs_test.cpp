@@ -141,6 +141,35 @@ TEST(KindVerbs, EveryKindHasHelpWithItsKeys) {
     }
 }
 
+/// The words of a line, of which a part may be in single quotes.
+Words words_of(const std::string& line) {
+    Words words = {""};
+    bool is_quoted = false;
+    for (const char c : line) {
+        if (c == '\'') {
+            is_quoted = !is_quoted;
+        } else if (c == ' ' && !is_quoted) {
+            words.emplace_back();
+        } else {
+            words.back() += c;
+        }
+    }
+    return words;
+}
+
+TEST(KindVerbs, TheExampleOfEachHelpIsTaken) {
+    for (const Kind& kind : kinds()) {
+        const std::string help =
+            std::get<PrintCommand>(parse({"help", std::string(kind.name)})).text;
+        const std::string mark = "Example:\n  runner ";
+        const std::size_t begin = help.find(mark);
+        ASSERT_NE(begin, std::string::npos) << kind.name;
+        const std::string line = help.substr(begin + mark.size());
+        const Words words = words_of(line.substr(0, line.find('\n')));
+        EXPECT_TRUE(std::get<RunCommand>(parse(words)).text.has_value()) << line;
+    }
+}
+
 TEST(StepList, CommasAndBlanksWithinValuesAreNoEnds) {
     const std::vector<ListedStep> steps =
         parse_steps_text("  convolve row_taps={ box = { radius = 1, x = 2 } } fill=1 ,bin "

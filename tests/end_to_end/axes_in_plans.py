@@ -35,6 +35,7 @@ SAID = [
     ("rescale", 'from = "extremes"', "photo.tif", "y, x, s: by the range of all"),
     ("fill", "reach = [2, 2]", "volume.npy", "y, x: gaps filled · z: each by itself"),
     ("fill", 'method = "number"', "photo.tif", "y, x, s: each by itself"),
+    ("stitch", 'overlap = 2\nside = "left"', "volume.npy", "x: joined · z: joined in pairs · y: each by itself"),
     ("stripes", "size = 5", "volume.npy", "y: taken as angles · x: cleaned of stripes · z: each by itself"),
     ("transpose", "permutation = [1, 0, 2]", "photo.tif", "y: becomes axis 1 · x: becomes axis 0 · s: stays"),
     ("transpose", "permutation = [1, 2, 0]", "image.npy", "y: becomes axis 0 · x: becomes axis 1"),

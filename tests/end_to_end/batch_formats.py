@@ -65,7 +65,8 @@ def write_job(name, output, inputs='["s?.h5"]'):
 
 def content(path):
     path = pathlib.Path(path)
-    files = [path] if path.is_file() else [one for one in sorted(path.rglob("*")) if one.is_file()]
+    files = [path] if path.is_file() else [one for one in sorted(path.rglob("*"))
+                                           if one.is_file() and one.name != "runner.json"]  # which has times
     return {str(one.relative_to(path)): one.read_bytes() for one in files}
 
 

@@ -12,7 +12,7 @@ import shutil
 import h5py
 import pytest
 
-from pipelines import CHAIN, Checks, contents, left_behind, write_chain
+from pipelines import CHAIN, Checks, contents, ends, left_behind, write_chain
 
 LAST = '[[step]]\nkind = "transpose"\npermutation = [1, 0, 2]\n'
 CHAINS = {2: CHAIN, 3: CHAIN + LAST, 4: CHAIN + LAST + '[[step]]\nkind = "median"\nsize = [1, 3, 3]\n'}
@@ -100,7 +100,7 @@ FAULTS = ["pwrite:kill@3:pass-1.parts", "fallocate,ftruncate:kill@1:pass-1.parts
           "unlink:kill@4:pass-2.parts/0", "unlink:kill@5:pass-2.parts/0"]
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_kills(checks, fault):
     """The same command, on other ranks, makes the right output of what a kill leaves."""
@@ -123,6 +123,32 @@ def test_kills_of_the_removal(checks):
         checks.expect(done.returncode == 0 and contents("out.h5") == values, done.stderr)
         checks.expect(left() == [], f"{arguments}: left {left()}")
         clear()
+
+
+ONE_STEP = '[[step]]\nkind = "median"\nsize = [1, 3, 3]\n'
+
+
+@pytest.mark.parametrize("setting", [[], PARTS], ids=["files", "parts"])
+@pytest.mark.parametrize("shorter", [CHAINS[2], ONE_STEP], ids=["two passes", "one step"])
+def test_fewer_passes(checks, shorter, setting):
+    """What a longer job of this output stored goes with a shorter one that is completed; what is another's stays."""
+    write_chain(shorter)
+    checks.expect(checks.job().returncode == 0, "the shorter job")
+    values = contents("out.h5")
+    clear()
+    write_chain(CHAINS[4])
+    killed(checks, "mkdir:kill@1:out.h5.journal", *setting)
+    checks.expect(os.path.exists("out.h5.pass-2.h5"), f"{left()}")
+    shutil.copy2("out.h5.pass-2.h5", "out.h5.pass-9.h5")
+    with h5py.File("out.h5.pass-9.h5", "r+") as file:
+        file["mine"] = 1
+    with h5py.File("out.h5.pass-5.h5", "w") as file:
+        file["mine"] = 1
+    pathlib.Path("job.toml").write_text(ends("in.h5", "/data", "out.h5") + shorter)
+    done = checks.job(*setting)
+    checks.expect(done.returncode == 0 and contents("out.h5") == values, done.stderr)
+    others = ["out.h5.pass-5.h5", "out.h5.pass-9.h5"]
+    checks.expect(sorted(left()) == others, f"left {left()}")
 
 
 def test_other_numbers_of_parts(checks):

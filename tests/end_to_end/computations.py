@@ -39,6 +39,7 @@ CASES = {
     "phase": ((3, 31, 37), "uint16", "phase", "energy = 25.0\ndistance = 0.5\npixel_size = 2.0\ndelta_beta = 150.0\n"),
     "reduce": ((150, 31, 7), "float32", "reduce", 'operation = "std"\nover = ["z"]\n'),
     "median of frames": ((5, 31, 37), "uint16", "reduce", 'operation = "median"\nover = "frame"\n'),
+    "stitch": ((6, 31, 37), "uint16", "stitch", 'overlap = 12\nside = "left"\n'),
     "stripes": ((5, 31, 37), "uint16", "stripes", "size = 7\n"),
     "all stripes": ((5, 31, 37), "uint16", "stripes", 'method = "all"\nsize = 7\nsnr = 1.0\n'),
     "bin": ((5, 31, 37), "float32", "bin", 'factors = [2, 3, 2]\nedge = "partial"\n'),

@@ -79,7 +79,7 @@ IMAGES = {
     "wrap": ((47, 13), "float64", "float64", "wrap", (2, 4)),
     "stack": ((2, 5, 11, 9), "uint16", "uint16", "wrap", (1, 3)),
     "far": ((11, 17), "uint8", "float32", "constant", (4, 40)),
-    "tall": ((401, 1), "float32", "uint8", "mirror", (2, 128)),
+    "tall": ((401, 1), "float32", "uint8", "mirror", (2, 300)),
     "wide": ((1, 1009), "float64", "float32", "wrap", (128, 2)),
     "frames": ((67, 3, 5), "uint8", "uint8", "nearest", (1, 1)),
 }

@@ -20,7 +20,7 @@ from harness import attempt, programs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Pages whose commands run in order, in one folder; and their commands that end with another code.
 TUTORIALS = {"docs/first-run.md": {"runner compare": 7}, "docs/scan.md": {"runner compare": 7},
-             "docs/many-files.md": {}, "docs/tomography.md": {"runner compare": 7}}
+             "docs/many-files.md": {}, "docs/choose-a-denoiser.md": {}, "docs/tomography.md": {"runner compare": 7}}
 BASE = {"kind": 'kind = "convolve"\n', "input": '[input]\nfile = "in.h5"\ndataset = "/x"\n',
         "output": '[output]\nfile = "out.h5"\n',
         "convolve": "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"}
@@ -31,7 +31,7 @@ VALUES = {"VERB": "plan", "KIND": "convolve", "PATTERN": "noise", "TYPE": "uint8
 WRONG_CALL = re.compile("the command line is wrong|unknown verb|no job file is named")
 WRONG_JOB = "the job file is wrong"
 KINDS = ("bin", "convolve", "correct", "denoise", "fill", "match", "median", "phase", "reduce", "rescale", "sand",
-         "stripes", "transpose")
+         "stitch", "stripes", "transpose")
 
 
 def pages():
@@ -242,3 +242,14 @@ def test_tomography():
 def test_many_files():
     tutorial("docs/many-files.md", TUTORIALS["docs/many-files.md"])
     assert len(list(pathlib.Path("out").glob("*_median.h5"))) == 3
+
+
+def test_choose_a_denoiser():
+    """And the page quotes what the commands say."""
+    page = "docs/choose-a-denoiser.md"
+    told = tutorial(page, TUTORIALS[page])
+    said = "\n".join(text for _, text in told).splitlines()
+    quoted = [body for language, body, _ in blocks(page) if language == ""]
+    assert len(quoted) == 1 and set(quoted[0].splitlines()) <= set(said), said
+    assert "strength = 0.83 " in pathlib.Path("job.toml").read_text()
+    assert pathlib.Path("clean.h5").exists()

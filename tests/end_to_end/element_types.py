@@ -66,7 +66,7 @@ def same(one, other, what):
         assert values.tobytes() == other[name].tobytes(), (what, name)
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_type_in_every_kind(kind):
     stored = [{}, {"chunks": (2, 7, 18), "compression": "gzip"}, {"chunks": (1, 20, 5), "shuffle": True}]

@@ -297,7 +297,7 @@ def make_matrix(wanted):
     return matrix
 
 
-@pytest.mark.share(0.35)
+@pytest.mark.share(0.25)
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
 def test_fault(matrix, fault):
     matrix.table(fault)

@@ -127,6 +127,23 @@ def test_denoise(mask, method, dtype):
     check_denoise({**METHODS[method], "sigma": 5.0}, array, lost, invalid)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "uint16"])
+def test_chunks_of_any_size(dtype):
+    """Invalid elements in the halo of a chunk are filled by the same values that another chunk fills there."""
+    shape, random = (19, 6, 7), np.random.default_rng(8)
+    array = np.rint(random.normal(100, 5, shape)).astype(dtype)
+    lost = random.random(shape) < 0.3
+    lost[5:10], lost[[2, 12, 16]] = True, random.random((3, *shape[1:])) < 0.9  # along the borders of chunks
+    array[lost] = np.nan if dtype == "float32" else 65535
+    write_input(array)
+    made = []
+    for layers in range(1, 8):
+        write_job("denoise", {**METHODS["bm4d"], "patch": [3, 2, 2], "sigma": "auto"}, "nan" if dtype == "float32" else 65535,
+                  f"chunk_rows = {layers * shape[1]}\nlanes = {1 + layers % 3}")
+        made.append(run(["d"], ranks=1 + (layers == 3))[0].tobytes())
+        assert made[-1] == made[0], layers
+
+
 @pytest.mark.share(0.2)
 @pytest.mark.parametrize("mask", masks())
 @pytest.mark.parametrize("method", METHODS)

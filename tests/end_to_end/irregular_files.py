@@ -49,7 +49,7 @@ def make_socket(name):
 NODES = {"pipe": (os.mkfifo, "it is a pipe"),
          "socket": (make_socket, "it is a socket"),
          "device": (lambda name: os.symlink("/dev/zero", name), "it is a device"),
-         "folder": (os.mkdir, "it is a folder|Is a directory|it is a directory")}
+         "folder": (os.mkdir, "it is a folder|Is a directory|it is a directory|no state of a batch")}
 
 FORMATS = ["h5", "npy", "tif", "png", "nii", "nii.gz", "sand"]
 

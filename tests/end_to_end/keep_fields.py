@@ -68,6 +68,8 @@ def test_an_output_holds_all_frames():
     assert "flats and darks: " in good("verify", "o.nx") and "5 projections, 2 flats, 1 dark" in good("inspect", "o.nx")
     plan = good("plan", "job.toml", says=".*\n?")
     assert "keeps 2 flats, 1 dark of the scan, 288 B: [8, 6, 8]" in plan, plan
+    planned = json.loads(good("plan", "job.toml", "--json", says="(?s).*"))["outputs"]
+    assert [each["kept"] for each in planned] == [{"flats": 2, "darks": 1, "bytes": 288, "shape": [8, 6, 8]}]
     # An earlier output without them is another.
     call("job.toml", "--set", "output.keep_fields=false", code=4)
     call("job.toml", "--quiet", "--set", "output.keep_fields=false", "--set", "output.overwrite=true")
@@ -319,3 +321,8 @@ def test_nxtomo_loads_it():
     assert (np.asarray(loaded.instrument.detector.data) == frames_of()).all()
     loaded.save("again.nx", "entry0000")
     assert (frames_of("again.nx") == frames_of()).all()
+    good("convert", "o.nx", "plain.nx")
+    plain = nxtomo.NXtomo().load("plain.nx", "entry0000")
+    plain.save("from_plain.nx", "entry0000")
+    assert (frames_of("from_plain.nx") == frames_of()).all()
+    assert [int(each.value) for each in plain.instrument.detector.image_key_control] == list(KEY)

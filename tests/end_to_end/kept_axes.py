@@ -1,4 +1,5 @@
 """Names and sizes of axes that an output keeps where the input says them in less usual ways."""
+import os
 import pathlib
 
 import h5py
@@ -6,8 +7,10 @@ import numpy as np
 import pytest
 
 from frame_roles import scan
-from harness import attempt
+from harness import attempt, good
 from metadata import X, Y, run, volume
+from scan_outputs import ANGLES, check
+from scan_outputs import scan as whole_scan
 
 pytestmark = pytest.mark.quick
 
@@ -81,12 +84,47 @@ def test_what_other_formats_are_without():
     pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "in.h5"\n[output]\nfile = "out.h5"\n'
                                       'overwrite = true\n[run]\nbackend = "cpu"\n[median]\nsize = [1, 3]\n')
     names, sizes, rest = "the names of axes, c, y, x", "the spacing of axes 0, 1, 2", "the attributes units, _FillValue"
-    for output, job, copy in (("out.npy", [names, sizes, rest], [names, sizes]), ("out.nii", [names, rest], [names]),
-                              ("out.ome.tif", ["the spacing of axis 0", rest], ["the spacing of axis 0"]), ("out.h5", None, None)):
+    copied = "the attributes _FillValue, units"
+    os.mkdir("s")
+    for output, lost in (("out.npy", [names, sizes]), ("out.nii", [names + " (in the file they are z, y, x)"]),
+                         ("out.ome.tif", ["the spacing of axis 0"]), ("s/out_*.tif", [names, "the spacing of axis 0"]), ("out.h5", None)):
         found = said("j.toml", "--output", output)
-        assert found == (job and "; ".join(job)), output
+        assert found == (lost and "; ".join([*lost, rest])), output
         found = said("convert", "in.h5:/x", output, "--overwrite")
-        assert found == (copy and "; ".join(copy)), output
+        assert found == (lost and "; ".join([*lost, copied])), output
+
+
+def test_what_pictures_are_without():
+    """`convert` to pictures says the same of them as of rows with elements alone."""
+    with h5py.File("in.h5", "w") as file:
+        for name, array in (("stack", volume().astype("uint8")), ("plane", volume().astype("uint8")[0])):
+            file[name] = array
+            labels = ["c", "y", "x"][-array.ndim:]
+            file[name].attrs.update({"DIMENSION_LABELS": labels, "element_size_um": [1.0, 0.5, 0.25][-array.ndim:], "units": "counts"})
+    spaced, rest = "the spacing of axes 0, 1", "the attributes units"
+    for options in (["in.h5:/plane"], ["in.h5:/stack", "--frame", "1"]):
+        found = [said("convert", options[0], output, *options[1:], "--overwrite") for output in ("a.png", "a.npy")]
+        assert found[0] == found[1] == f"{spaced}; {rest}", found
+    found = [said("convert", "in.h5:/stack", output, "--frames", "0:2") for output in ("b.png", "b.npy")]
+    assert found[0] == found[1] == f"the names of axes, c, y, x; the spacing of axes 0, 1, 2; {rest}", found
+    np.save("bare.npy", volume().astype("uint8")[0])
+    assert said("convert", "bare.npy", "c.png") is None
+    scan("scan.nxs")
+    assert "the roles and angles of frames" in said("convert", "scan.nxs", "scan.png", "--frames", "0:2")
+
+
+def test_axes_that_nothing_names():
+    """Of four axes it is said for what they are taken, unless the job names them; three are z, y and x."""
+    np.save("in.npy", volume()[None].repeat(2, axis=0))
+    np.save("three.npy", volume())
+    taken = "the names of axes, which nothing says: they are taken for {}, and input.axes of a job says others"
+    for output, names in (("out.ome.zarr", "c, z, y, x"), ("out.ome.tif", "t, z, y, x")):
+        assert said("convert", "in.npy", output) == taken.format(names)
+        assert said("convert", "three.npy", output, "--overwrite") is None
+        pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "in.npy"\naxes = "czyx"\n'
+                                          f'[output]\nfile = "named.{output}"\n[run]\nbackend = "cpu"\n[median]\nsize = [1, 3]\n')
+        assert said("j.toml") is None
+        assert "axes: c, z" in good("inspect", f"named.{output}")
 
 
 def test_scans_in_other_formats():
@@ -94,3 +132,38 @@ def test_scans_in_other_formats():
     pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "scan.nxs"\n[output]\nfile = "out.tif"\n'
                                       '[run]\nbackend = "cpu"\n[median]\nsize = [1, 3]\n')
     assert "the roles and angles of frames" in said("j.toml")
+    assert "the roles and angles of frames" in said("convert", "scan.nxs", "copy.tif")
+
+
+def test_converted_scans_are_scans():
+    """Copies have roles, angles and all else of the scan, cut to the frames, and so has one of another type."""
+    whole_scan("scan.nxs")
+    with h5py.File("scan.nxs") as file:
+        whole = file["entry0000/instrument/detector/data"][()]
+    for options, frames in (((), np.arange(len(whole))), (("--frames", "0:8:3"), np.arange(0, 8, 3)),
+                            (("--dtype", "float32"), np.arange(len(whole)))):
+        assert said("convert", "scan.nxs", "copy.nx", "--overwrite", *options) is None
+        assert np.array_equal(check("copy.nx", "entry0000", frames), whole[frames])
+        found = good("inspect", "copy.nx:/entry0000/instrument/detector/data", says="(?s).*")
+        assert f"angles: {len(frames)} from 0 to {ANGLES[frames[-1]]:g} degree\n" in found, found
+    assert "the scan" in said("convert", "scan.nxs", "one.nx", "--frame", "2")
+
+
+def test_converted_files_keep_attributes():
+    """Attributes, names and coordinates go with a copy as with the output of a job."""
+    with h5py.File("in.h5", "w") as file:
+        group = file.create_group("entry")
+        group.attrs.update({"NX_class": "NXdata", "signal": "x", "axes": [".", "y", "."], "note": "kept"})
+        group["x"], group["y"] = volume(), volume()[0, :, 0]
+        group["x"].attrs.update({"units": "counts", "_FillValue": np.asarray(7, volume().dtype)})
+        group["y"].attrs["units"] = "mm"
+    assert said("convert", "in.h5:/entry/x", "out.h5:/entry/x") is None
+    with h5py.File("in.h5") as one, h5py.File("out.h5") as other:
+        assert np.array_equal(one["entry/x"][()], other["entry/x"][()])
+        assert other["entry/x"].attrs["units"] == "counts" and other["entry/x"].attrs["_FillValue"] == 7
+        assert other["entry"].attrs["note"] == "kept" and np.array_equal(one["entry/y"][()], other["entry/y"][()])
+        assert other["entry/y"].attrs["units"] == "mm"
+    assert said("convert", "in.h5:/entry/x", "f.h5", "--dtype", "float64") == \
+        "the dataset@_FillValue: the elements have another type"
+    with h5py.File("f.h5") as file:
+        assert file["entry/x"].attrs["units"] == "counts" and "_FillValue" not in file["entry/x"].attrs

@@ -2,6 +2,7 @@
 that they stand for; and what else a command line says without a job file's words."""
 import os
 import pathlib
+import re
 
 import h5py
 import numpy as np
@@ -55,7 +56,7 @@ def test_the_same_output_as_the_job_file(name):
     bad(4, ["job.toml", "it exists already"], *words, "--save-job", "job.toml")
 
 
-@pytest.mark.parametrize("sigma, taps", [("1.5", (1.5, 1.5)), ("0.7,2", (0.7, 2)), ("1,0,2", (1, 0, 2))])
+@pytest.mark.parametrize("sigma, taps", [("1.5", (1.5, 1.5)), ("0.7,2", (0.7, 2)), ("1,0,2", (1, 0, 2)), ("60", (60, 60))])
 def test_sigma_stands_for_gaussians(sigma, taps):
     store()
     call("convolve", "in.h5", "out.h5", "--sigma", sigma, "--dtype", "float32", "--quiet", "--backend", "cpu")
@@ -67,10 +68,10 @@ def test_sigma_stands_for_gaussians(sigma, taps):
     call("convolve", "in.h5", "out.h5", *words, "--dtype", "float32", "--quiet", "--backend", "cpu")
     np.testing.assert_array_equal(found, output())
     sigmas = [0] * (3 - len(taps)) + list(taps)
-    near = scipy.ndimage.gaussian_filter(store().astype("f4"), sigmas if len(taps) > 1 else [0, 1.5, 1.5], mode="reflect")
+    near = scipy.ndimage.gaussian_filter(store().astype("f4"), sigmas, mode="reflect")
     np.testing.assert_allclose(found, near, rtol=1e-4)
     for words, why in [(["--sigma", "-1"], "must not be below 0"), (["--sigma", "1,2,3,4"], "got 4 numbers"),
-                       (["--sigma", "40"], "reaches farther"), (["--sigma", "2", "--depth-taps", "[1]"], "or depth_taps"),
+                       (["--sigma", "1025"], "reaches farther"), (["--sigma", "2", "--depth-taps", "[1]"], "or depth_taps"),
                        ([], "or give sigma")]:
         assert why in call("convolve", "in.h5", "b.h5", *words, code=2).stderr
 
@@ -104,10 +105,22 @@ def test_a_file_with_one_dataset_needs_no_name():
     np.testing.assert_array_equal(np.load("t.npy"), array.T)
     call("compare", "one.h5", "one.h5:/deep/in/it")
     call("render", "one.h5", "p.png")
+    tifffile.imwrite("one.tif", array.astype("f4"))
+    assert good("compare", "one.tif", "one.tif").startswith("A  one.tif  float32 [7, 11]\nB  one.tif  float32")
+    assert good("render", "one.tif", "t.png").startswith("one.tif: black 0 to white 76\n")
     store("two.h5", y=array)
     for words in (["compare", "two.h5", "one.h5"], ["render", "two.h5", "q.png"],
                   ["transpose", "two.h5", "q.npy", "--permutation", "1,0"]):
-        bad(3, ["cannot tell which dataset is the input", "two.h5", "it has several"], *words)
+        bad(3, ["cannot tell which dataset is the input (two.h5)", "it has several", "Name it: two.h5:/x"], *words)
+
+
+def test_the_output_by_an_option():
+    array = store()
+    call("transpose", "in.h5", "-o", "t.npy", "--permutation", "0,2,1", "--quiet", "--backend", "cpu")
+    np.testing.assert_array_equal(np.load("t.npy"), array.transpose(0, 2, 1))
+    bad(2, ["runner transpose", "OUT is required"], "transpose", "in.h5", "--permutation", "0,2,1")
+    bad(2, ["OUT and --output are two outputs"], "transpose", "in.h5", "a.npy", "--output", "b.npy",
+        "--permutation", "0,2,1")
 
 
 def test_messages_say_where_a_name_was_looked_up():
@@ -125,3 +138,25 @@ def test_help_and_version():
     assert good("help", "median") == good("median", "--help")
     assert good("version") == good("--version")
     bad(2, ["unknown verb", "did you mean median?"], "help", "medain")
+
+
+FAILURES = {
+    "dataset": (3, ["median", "in.h5", "out.h5", "--size", "3,3"], ["Name it: in.h5:/x; `runner inspect`"]),
+    "value": (3, ["denoise", "nan.npy", "out.h5"], ["or --set input.invalid=nan if", "Write --set input.colour=true if"]),
+    "key": (2, ["denoise", "in.h5:/x", "out.h5", "--patch", "8,8,8"], ["larger than the input (--patch)"]),
+    "missing": (2, ["correct", "in.h5:/x", "out.h5"], ["(--dark)"]),
+    "values": (2, ["phase", "in.h5:/x", "out.h5", "--delta-beta", "3"], ["(--energy, ", "--energy 25.0 in keV"]),
+    "type": (3, ["sand", "nan.npy", "out.h5", "--generations", "1"], ["(IN)"]),
+    "step": (2, ["pipeline", "in.h5:/y", "out.h5", "--steps", "median size=3,3, denoise patch=3,3,3"],
+             ["(--steps, step 2, denoise.patch)"]),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_failures_of_a_run_name_what_the_command_line_has(name):
+    store(y=np.zeros((3, 4), "u1"))
+    np.save("nan.npy", np.full((3, 4, 4), np.nan, "f4"))
+    code, words, said = FAILURES[name]
+    message = call(*words, "--quiet", "--backend", "cpu", code=code).stderr
+    assert all(each in message for each in said), message
+    assert not re.search(r"(input|output|run)\.[a-z]+ |job file|:\d+:\d+|\[\[", message), message

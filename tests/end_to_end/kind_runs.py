@@ -1,6 +1,7 @@
 """Runs whole jobs of several kinds and compares every byte with numpy; --kind KIND runs those of one.
 
-What is right comes from kind_rules.py, convolve_rules.py, phase_rules.py, reduce_rules.py and stripes_rules.py.
+What is right comes from kind_rules.py, convolve_rules.py, phase_rules.py, reduce_rules.py, stitch_rules.py and
+stripes_rules.py.
 Every run of the same job must give those bytes: for any number of ranks, chunk rows, lanes, memory limit and storage
 of input and output. Where numpy rounds otherwise, the first run must be within a tolerance, and others give its
 bytes. Outputs pass verify.
@@ -17,13 +18,15 @@ import convolve_rules
 import kind_rules
 import phase_rules
 import reduce_rules
+import stitch_rules
 import stripes_rules
 from harness import Findings, attempt, generator, launch, programs
 
 CASES = {**kind_rules.CASES, "convolve": convolve_rules.cases, "phase": phase_rules.cases,
-         "reduce": reduce_rules.cases, "stripes": stripes_rules.cases}
+         "reduce": reduce_rules.cases, "stitch": stitch_rules.cases, "stripes": stripes_rules.cases}
 REFUSALS = {**kind_rules.REFUSALS, "convolve": convolve_rules.REFUSALS,
-            "phase": phase_rules.REFUSALS, "reduce": reduce_rules.REFUSALS, "stripes": stripes_rules.REFUSALS}
+            "phase": phase_rules.REFUSALS, "reduce": reduce_rules.REFUSALS, "stitch": stitch_rules.REFUSALS,
+            "stripes": stripes_rules.REFUSALS}
 
 
 class Runs(Findings):

@@ -7,6 +7,7 @@ Only what cannot be smaller ends it, with exit code 6 and one message.
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import h5py
@@ -84,3 +85,33 @@ def test_every_mapping(kind):
     memory = Memory()
     memory.job(kind)
     memory.none()
+
+
+def peak(taps, *settings):
+    """MiB that a run has taken at most, with what the program itself is."""
+    table = f"[convolve]\nrow_taps = [1.0]\ncolumn_taps = {taps}\n"
+    pathlib.Path("job.toml").write_text(
+        'kind = "convolve"\n[input]\nfile = "in.h5"\ndataset = "/a"\n[output]\nfile = "out.h5"\noverwrite = true\n'
+        f'sync = false\n[run]\nbackend = "cpu"\nchunk_rows = 100\nlanes = 1\n{table}')
+    words = [word for setting in settings for word in ("--set", setting)]
+    process = subprocess.Popen([programs.runner, "job.toml", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    return process.returncode, said, usage.ru_maxrss / 1024
+
+
+def test_threads_stay_within_the_plan():
+    """With the largest radius each thread takes MiB of its own, for each of 90 chunks."""
+    with h5py.File("in.h5", "w") as file:
+        file["a"] = np.random.default_rng(3).random((9000, 130))
+    wide = "{ box = { radius = 4096 } }"
+    code, said, _ = peak(wide, "run.host_memory=1000")
+    assert code == 2, said
+    number, unit = re.search(r"host_memory = \"(\d+)([KM])iB\"", said).groups()
+    code, said, bare = peak("[0.5, 0.25, 0.25]")
+    assert code == 0, said
+    code, said, most = peak(wide, f'run.host_memory="{number}{unit}iB"')
+    assert code == 0, said
+    assert most < bare + int(number) / (1 if unit == "M" else 1024) + 8, (most, bare, number, unit)

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from denoise_rule import window_means
+from stitch_rules import joined
 from stripes_rules import by_sorting
 
 
@@ -258,6 +259,27 @@ def stripes(data, size):
     return dataclasses.replace(data, values=each_sample(data, 2, lambda frame: by_sorting(frame, size)))
 
 
+def stitch(data, overlap, side, blend, order):
+    """An invalid element in the overlap takes that of the other half."""
+    values, valid = (np.moveaxis(a, -1, 0) if data.colour else a for a in (data.values, data.valid))
+    axis = values.ndim - (3 if order == "projections" else 2)
+    pairs, columns = values.shape[axis] // 2, values.shape[-1]
+    first, second = (values.take(range(at, at + pairs), axis) for at in (0, pairs))
+    good_first, good_second = (valid.take(range(at, at + pairs), axis) for at in (0, pairs))
+    made = joined(first, second, overlap, side, blend)
+    left = joined(good_first.astype("u1"), good_second.astype("u1"), overlap, side, "none").astype(bool)
+    own = np.s_[..., :overlap] if side == "left" else np.s_[..., columns - overlap:]
+    shared = np.s_[..., columns - overlap:columns]
+    a, b = good_first[own], good_second[own][..., ::-1]
+    left[shared] = a | b
+    made[shared] = np.where(a & b, made[shared], np.where(a, first[own], second[own][..., ::-1]))
+    made, left = (np.ascontiguousarray(np.moveaxis(x, 0, -1) if data.colour else x) for x in (made, left))
+    invalid = invalid_number(data.invalid, made.dtype)
+    if invalid is not None:
+        made[~left] = invalid
+    return dataclasses.replace(data, values=made, invalid=invalid)
+
+
 def denoise(data, sigma, patch, window, count="all"):
     assert count == "all"
 
@@ -269,4 +291,4 @@ def denoise(data, sigma, patch, window, count="all"):
 
 
 KINDS = {"convolve": convolve, "median": median, "bin": bin_blocks, "rescale": rescale, "correct": correct,
-         "denoise": denoise, "fill": fill, "stripes": stripes, "transpose": transpose}
+         "denoise": denoise, "fill": fill, "stitch": stitch, "stripes": stripes, "transpose": transpose}

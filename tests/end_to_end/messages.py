@@ -193,11 +193,26 @@ def test_what_was_made():
 
 
 def test_plan():
-    store(x=np.ones((40, 50)))
+    store(x=np.ones((40, 50)), c=np.ones((30, 40, 3), "uint8"), v=np.ones((6, 7, 8)))
     pathlib.Path("job.toml").write_text(CONVOLVE.format(output='dtype = "float32"\n'))
+    colour = good("plan", "job.toml", "--set", 'input.dataset="/c"', "--set", "input.colour=true")
+    assert "1 image of 30 rows x 40 columns in colour, halo 0 rows; cpu, chunks of 30 rows" in colour, colour
+    assert "rank 0: rows 0 to 30, 1 chunk\n" in colour, colour
+    volume = good("plan", "job.toml", "--set", 'input.dataset="/v"', "--set", "convolve.depth_taps=[1, 2, 1]")
+    assert "1 volume of 6 images of 7 rows x 8 columns, halo 1 image; cpu" in volume, volume
+    for dataset, table, images in (  # which make other rows than they read
+            ("c", "[bin]\nfactors = [2, 2]",
+             "1 image of 30 rows x 40 columns in colour, halo 0 rows; cpu, chunks of 30 rows"),
+            ("v", "[bin]\nfactors = [3, 1, 1]", "1 volume of 6 images of 7 rows x 8 columns, halo 0 images; cpu"),
+            ("v", "[reduce]\noperation = 'max'\nover = ['y', 'x']", "of 6 images of 7 rows x 8 columns, halo 0 images")):
+        pathlib.Path("other.toml").write_text(
+            f"kind = '{table[1:table.index(']')]}'\n[input]\nfile = 'in.h5'\ndataset = '{dataset}'\n"
+            f"colour = {str(dataset == 'c').lower()}\n[output]\nfile = 'out.h5'\n{table}\n")
+        made = good("plan", "other.toml")
+        assert images in made, made
     text = good("plan", "job.toml", "--set", "run.chunk_rows=40")
     assert text.startswith("reads in.h5:/x, float64 [40, 50]\nwrites out.h5:/x, float32 [40, 50]\n")
-    assert "1 frame of 40 rows" in text and ", 1 chunk\n" in text, text
+    assert "1 image of 40 rows x 50 columns, halo 0 rows" in text and ", 1 chunk\n" in text, text
     assert "chunks of 1 row, " in good("plan", "job.toml", "--set", "run.chunk_rows=1")
     plan = json.loads(good("plan", "job.toml", "--json"))
     assert plan["input"] == {"file": "in.h5", "dataset": "/x", "dtype": "float64",

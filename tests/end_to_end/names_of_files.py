@@ -36,6 +36,30 @@ def slices(*numbers):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("ending", ["partial", "publishing", "replacing", "replaced", "lock", "journal", "identity"])
+def test_inputs_with_names_of_an_output_on_its_way(ending):
+    """An input that has, or is in a folder that has, a name which the run gives to files beside its output."""
+    taken = pathlib.Path(f"o_%03d.tif.{ending}")
+    tifffile.imwrite("s1.tif", image())
+    os.rename("s1.tif", taken)
+    write_job(taken, "o_%03d.tif")
+    refused(2, [str(taken), "input.file"], "j.toml", "--quiet")
+    refused(2, [str(taken)], "convert", str(taken), "o_%03d.tif")
+    assert np.array_equal(tifffile.imread(taken), image())
+    pathlib.Path("b.toml").write_text(f'kind = "median"\n[batch]\ninputs = ["{taken}"]\noutput = "o_%03d.tif"\n'
+                                      '[run]\nbackend = "cpu"\n[median]\nsize = [1, 3]\n')
+    refused(2, [str(taken), "itself an input"], "batch", "b.toml", "--quiet")
+    taken.unlink()
+    taken.mkdir()
+    tifffile.imwrite(taken / "s1.tif", image())
+    for name in (taken / "s1.tif", taken / "*.tif"):
+        write_job(name, "o_%03d.tif")
+        refused(2, [str(taken), "input.file"], "j.toml", "--quiet")
+    refused(2, [str(taken)], "convert", str(taken / "s1.tif"), "o_%03d.tif")
+    assert np.array_equal(tifffile.imread(taken / "s1.tif"), image())
+
+
+@pytest.mark.quick
 def test_broken_links_of_a_stack():
     slices(2, 3, 4)
     os.symlink(".git/annex/objects/x", "s5.tif")

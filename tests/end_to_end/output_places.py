@@ -25,7 +25,7 @@ IN_THE_WAY = [
     ("out_*.tif", "out_00000.tif", []), ("out_*.tif", "out_00003.tif", ["output.overwrite=true"]),
     ("out_*.tif", "out_*.tif.partial/file", []), ("out_*.tif", "out_*.tif.publishing/file", []),
     ("out.zarr", "out.zarr/file", []), ("out.zarr", "out.zarr", []),
-    ("out.zarr", "out.zarr.partial/file", []), ("out.zarr", "out.zarr.identity", []),
+    ("out.zarr", "out.zarr.partial/file", []),
 ]
 
 

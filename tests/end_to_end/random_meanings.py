@@ -231,6 +231,10 @@ def step_of(case, kind, data):
         kept = {"permutation": [int(axis) for axis in rng.permutation(data.values.ndim)]}
     elif kind == "stripes":
         kept = {"size": int(rng.integers(1, 7))}
+    elif kind == "stitch":
+        kept = {"overlap": int(rng.integers(0, data.values.shape[data.frame_axes - 1] + 1)),
+                "side": str(rng.choice(["left", "right"])), "blend": str(rng.choice(["linear", "none"])),
+                "order": str(rng.choice(orders_of_angles(data)))}
     elif kind == "denoise":
         shape = (1, *data.values.shape[:data.frame_axes])[-3:]
         kept = {"sigma": float(rng.choice([5, 20])), "count": "all", "window": [1 if shape[0] == 1 else 3, 3, 5],
@@ -265,6 +269,14 @@ def correction(case):
     return {**said, **dead}, {**images, **dead}
 
 
+def orders_of_angles(data):
+    """The orders that stitch takes of the data: two angles at least, and none by name along another axis."""
+    named = {data.names.index(name) for name in ("rotation_angle", "theta", "frame") if name in data.names}
+    return [order for order, behind in (("projections", 3), ("sinograms", 2))
+            if data.frame_axes >= behind and data.values.shape[data.frame_axes - behind] > 1
+            and named <= {data.frame_axes - behind}]
+
+
 def kinds_for(data, steps):
     kinds = ["convolve", "bin", "rescale", "median"]
     kinds += ["fill"] if data.invalid is not None else []
@@ -272,6 +284,7 @@ def kinds_for(data, steps):
     # Its voxels are numbers, and what they become is off by more than other kinds' elements: it is the last step.
     is_volume = data.invalid is None and 2 <= data.frame_axes <= 3 and np.isfinite(data.values.astype("f4")).all()
     kinds += ["denoise"] if is_volume else []
+    kinds += ["stitch"] if orders_of_angles(data) else []
     kinds += ["transpose"] if data.values.ndim <= 3 else []
     return kinds + (["correct"] if not steps and data.values.dtype != np.dtype("int64") else [])
 

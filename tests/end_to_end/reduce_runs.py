@@ -11,7 +11,7 @@ import pytest
 from harness import attempt, bad, call, generator, launch, programs
 from kind_rules import medians
 from reduce_rules import reduced
-from stripes_runs import read, run, write, write_job
+from stripes_runs import check_chain, read, run, write, write_job
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLAN = ("plan", "job.toml", "--device-memory", "8GiB")
@@ -67,19 +67,7 @@ STEPS = {
     ("turn", "along z"), ("along z", "blur"), ("lines", "blur"), ("blur", "lines", "blur"), ("deep", "counts"),
     ("frames", "scaled"), ("along z", "lines"), ("blur", "turn", "lines")], ids=", ".join)
 def test_steps_give_the_bytes_of_single_jobs(chain):
-    write("in.h5", x=volume(9, 21, 16))
-    source = "in.h5"
-    for at, name in enumerate(chain):
-        kind, table = STEPS[name]
-        write_job(f"[{kind}]\n{table}", "one.toml", source, f"{at}.h5", kind)
-        call("one.toml", "--quiet")
-        source = f"{at}.h5"
-    right = read(source)
-    write_job("".join(f'[[step]]\nkind = "{STEPS[name][0]}"\n{STEPS[name][1]}' for name in chain))
-    for ranks, settings in [(1, []), (3, ["run.chunk_rows=2"]), (2, ["run.chunk_rows=50", "run.lanes=1"])]:
-        run(*settings, ranks=ranks)
-        made = read("out.h5")
-        assert made.dtype == right.dtype and made.tobytes() == right.tobytes(), (ranks, settings)
+    check_chain(chain, STEPS, volume(9, 21, 16), [(1, 9, 2), (3, 2, 4), (2, 50, 1)])
 
 
 def test_stored_chunks_are_read_across():

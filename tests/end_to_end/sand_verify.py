@@ -159,19 +159,19 @@ def damaged_and_repaired(out):
         out.is_mended(what)
 
 
-@pytest.mark.share(0.25)
+@pytest.mark.share(0.15)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_every_storage(storage):
     damaged_and_repaired(Output(STORAGES[storage]))
 
 
-@pytest.mark.share(0.25)
+@pytest.mark.share(0.15)
 @pytest.mark.parametrize("shape", [(83, 61), (40, 64), (3, 5), (9, 2), (1, 7)], ids=str)
 def test_sand_files(shape):
     damaged_and_repaired(Output(name="out.sand", shape=shape))
 
 
-@pytest.mark.share(0.25)
+@pytest.mark.share(0.15)
 @pytest.mark.parametrize("generations, every, first", [
     (30, 0, 0), (9, 1, 0), (20, 7, 6), (40, 60, 2), (0, 0, 5), (300, 100, 0)])
 def test_schedules(generations, every, first):
@@ -179,7 +179,7 @@ def test_schedules(generations, every, first):
     damaged_and_repaired(Output(generations=generations, every=every, first=first))
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.3)
 @pytest.mark.parametrize("snapshot", range(4))
 def test_wrong_from_the_start(snapshot):
     """Rows that have the right checksum and are not what the job makes."""
@@ -321,7 +321,7 @@ def test_behind_another_pass():
     assert sorted(os.listdir()) == ["in.h5", "job.toml", "out.h5"], os.listdir()
 
 
-@pytest.mark.share(0.5)
+@pytest.mark.share(0.3)
 @pytest.mark.faults
 @pytest.mark.parametrize("name, storage", [
     ("out.h5", ""), ("out.sand", ""), ("out.h5", 'chunk = [1, 64, 1003]\ncompression = "zstd"')],

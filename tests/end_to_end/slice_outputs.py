@@ -81,7 +81,7 @@ def test_slices(layout, shape):
         call("inspect", glob)
 
 
-@pytest.mark.share(0.4)
+@pytest.mark.share(0.3)
 @pytest.mark.quick
 @pytest.mark.parametrize("count", [9, 10, 11, 100, 101])
 def test_numbers_sort(count):
@@ -291,7 +291,32 @@ def test_convert_killed():
                 path.unlink()
 
 
-@pytest.mark.share(0.4)
+@pytest.mark.quick
+@pytest.mark.parametrize("fault", ["unlink:kill@1:s/x_0", "unlink:kill@1:s/x_3", "rename:kill@1:.replacing"])
+@pytest.mark.parametrize("verb", ["job", "convert"])
+def test_files_of_others_since_a_kill(verb, fault):
+    """A run that was killed while it replaced slices is completed, and removes nothing that has come since."""
+    write_input(noise((6, 70, 40)))
+    write_job("rescale", "s/x_*.tif", AS_IT_IS)
+    words = ("job.toml",) if verb == "job" else ("convert", "in.h5:/x", "s/x_*.tif", "--overwrite")
+    call(*words)
+    whole = slices()
+    write_input(noise((5, 70, 40)) + 1)
+    killed(fault, *words)
+    assert os.path.isdir("s/x_*.tif.replacing") and os.path.isfile("s/x_*.tif.replaced")
+    for name in ("x_5.tif", "x_07.tif"):  # one had been a slice
+        path = pathlib.Path("s", name)
+        path.write_text("mine")
+        os.utime(path, ns=(10**18, 10**18))
+        assert str(path) in call(*words, code=4).stderr
+        assert path.read_text() == "mine"
+        path.unlink()
+    call(*words)
+    assert list(slices()) == list(whole)[:5]
+    same(values("s/x_*.tif"), noise((5, 70, 40)) + 1)
+
+
+@pytest.mark.share(0.3)
 @pytest.mark.quick
 @pytest.mark.parametrize("pattern", ["s/x_*.tif", "s/x_*.tif zstd", "s/x_%03d.png"])
 def test_damaged_and_repaired(pattern):

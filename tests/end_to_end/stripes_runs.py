@@ -91,8 +91,9 @@ def chains(steps, *own):
     return [chain for chain in itertools.product(steps, repeat=3) if 0 < sum(map(chain.count, own)) < 3]
 
 
-def check_chain(chain, steps, values):
-    """A pipeline of the steps, a kind and its keys each, has the bytes of the single jobs through files."""
+def check_chain(chain, steps, values, ways=((1, 1, 1), (3, 24, 2), (2, 100, 3), (5, 31, 1))):
+    """A pipeline of the steps, a kind and its keys each, has the bytes of the single jobs through files. `ways`:
+    ranks, rows of a chunk, lanes."""
     write("in.h5", x=values)
     pathlib.Path("out.h5").write_bytes(pathlib.Path("in.h5").read_bytes())
     for step in chain:
@@ -102,9 +103,10 @@ def check_chain(chain, steps, values):
         run()
     right = read("out.h5")
     write_job("".join(f'[[step]]\nkind = "{steps[step][0]}"\n{steps[step][1]}' for step in chain))
-    for ranks, rows, lanes in [(1, 1, 1), (3, 24, 2), (2, 100, 3), (5, 31, 1)]:
+    for ranks, rows, lanes in ways:
         run(f"run.chunk_rows={rows}", f"run.lanes={lanes}", ranks=ranks)
-        assert read("out.h5").tobytes() == right.tobytes(), (ranks, rows, lanes)
+        made = read("out.h5")
+        assert made.dtype == right.dtype and made.tobytes() == right.tobytes(), (ranks, rows, lanes)
 
 
 @pytest.mark.share(0.06)

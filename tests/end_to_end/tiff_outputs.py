@@ -239,14 +239,15 @@ def test_ome_axes():
 
 @pytest.mark.quick
 def test_names_of_axes():
-    """Names of axes, names and colours of channels are kept, in the orders of both formats."""
+    """Names of axes, names, colours and wavelengths of channels are kept, in the orders of both formats."""
     array = noise((2, 3, 4, 9, 11))
     names = ["DAPI", "CFP", "GFP"]
+    waves = [461.0, 509.5, 0.61e3]
     colours = {"0000FF": 65535, "00FFFF": 16777215, "FF8001": -8388097}  # red, green, blue, alpha
     for letters, shape in (("TCZYX", (2, 3, 4)), ("TZCYX", (2, 4, 3)), ("CTZYX", (3, 2, 4))):
         planes = array.reshape(*shape, 9, 11)
         tifffile.imwrite("in.ome.tif", planes, photometric="minisblack", metadata={
-            "axes": letters, "Channel": {"Name": names, "Color": list(colours.values())}, "PhysicalSizeZ": 2.5, "PhysicalSizeX": 0.5,
+            "axes": letters, "Channel": {"Name": names, "Color": list(colours.values()), "EmissionWavelength": waves}, "PhysicalSizeZ": 2.5, "PhysicalSizeX": 0.5,
             "PhysicalSizeY": 0.5})
         for out, compression in (("out.ome.tif", "none"), ("packed.ome.tif", "deflate")):
             write_job("median", out, "size = [1, 1, 1]", "in.ome.tif")
@@ -254,6 +255,7 @@ def test_names_of_axes():
             pixels, inside, axes, read = ome(out)
             assert [each.get("Name") for each in inside if each.tag == OME + "Channel"] == names
             assert [int(each.get("Color")) for each in inside if each.tag == OME + "Channel"] == list(colours.values())
+            assert [float(each.get("EmissionWavelength")) for each in inside if each.tag == OME + "Channel"] == waves
             assert axes == letters and float(pixels["PhysicalSizeZ"]) == 2.5
             same(read, planes)
             call("verify", out)
@@ -261,7 +263,7 @@ def test_names_of_axes():
             assert found["shape"] == list(planes.shape)
             assert [axis["colours"] for axis in found["axes"] if axis["name"] == "c"] == [list(colours)]
         write_job("median", "out.tif", "size = [1, 1, 1]", "in.ome.tif")
-        assert "the names of channels" in call("job.toml").stderr
+        assert "the names of channels; the colours of channels; the wavelengths of channels" in call("job.toml").stderr
         found, axes, read, _ = imagej("out.tif")
         if letters[0] == "T":
             assert axes == letters and (found["frames"], found["slices"], found["channels"]) == (2, 4, 3)

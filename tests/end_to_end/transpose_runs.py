@@ -85,14 +85,18 @@ def cases():
             yield shape, TYPES[index % len(TYPES)], permutation, *way
 
 
-@pytest.mark.share(0.12)
-@pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in cases()])
-def test_case(runs, case):
+def expect_case(runs, case):
     shape, dtype, permutation, storage, run, output, ranks = case
     array = values(generator(case), shape, dtype)
     write_input(array, **storage)
     write_job(permutation, run, output)
     runs.expect(f"{storage} {run} {output}", array, permutation, ranks)
+
+
+@pytest.mark.share(0.12)
+@pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in cases()])
+def test_case(runs, case):
+    expect_case(runs, case)
 
 
 @pytest.mark.quick
@@ -105,8 +109,47 @@ def test_fewer_axes(runs, shape, permutation):
     runs.expect("fewer axes", array, permutation, 2)
 
 
-@pytest.mark.parametrize("permutation", [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)], ids=str)
-@pytest.mark.parametrize("shape", [(1, 2053, 2069), (67, 259, 251)], ids=str)
+def cases_of_more():
+    """All orders of four axes and each fifth of five, as cases()."""
+    ways = [({}, "chunk_rows = 5", "", 2), ({"chunks": True, "compression": "gzip"}, "", "", 1),
+            ({}, "chunk_rows = 9", 'chunk = [1, 1, 2, 4]\ncompression = "deflate"', 3),
+            ({}, 'host_memory = "2MiB"\nlanes = 1', "", 1)]
+    for index, permutation in enumerate(itertools.permutations(range(4))):
+        yield [(5, 3, 17, 13), (7, 1, 19, 11)][index % 2], TYPES[index % len(TYPES)], permutation, *ways[index % 4]
+    for index, permutation in enumerate(list(itertools.permutations(range(5)))[::5]):
+        storage, run, output, ranks = ways[index % 4]
+        yield (3, 5, 1, 7, 11), TYPES[index % len(TYPES)], permutation, storage, run, output.replace("[1,", "[1, 1,"), ranks
+
+
+@pytest.mark.share(0.12)
+@pytest.mark.parametrize("case", [pytest.param(case, id=", ".join(map(str, case))) for case in cases_of_more()])
+def test_more_axes(runs, case):
+    expect_case(runs, case)
+
+
+@pytest.mark.quick
+def test_order_of_ome_zarr(runs):
+    """t, z, c, y, x: the refusal of an OME-Zarr names the order that makes it one."""
+    array = values(generator("ome"), (2, 3, 4, 5, 7), "uint16")
+    write_input(array)
+    write_job((0, 1, 2, 3, 4))
+    job = pathlib.Path("job.toml")
+    text = job.read_text().replace('dataset = "/a"', 'dataset = "/a"\naxes = "tzcyx"').replace("out.h5", "out.ome.zarr")
+    job.write_text(text)
+    done = runs.call()
+    runs.check(done.returncode == 2 and "permutation = [0, 2, 1, 3, 4]" in done.stderr, f"{done.returncode}, {done.stderr}")
+    job.write_text(text.replace("[0, 1, 2, 3, 4]", "[0, 2, 1, 3, 4]"))
+    done = runs.call(2)
+    runs.check(done.returncode == 0, done.stderr)
+    subprocess.run([programs.runner, "convert", "out.ome.zarr", "out.npy"], check=True)
+    runs.check(np.array_equal(np.load("out.npy"), array.transpose(0, 2, 1, 3, 4)), "other elements")
+    said = subprocess.run([programs.runner, "inspect", "out.ome.zarr"], capture_output=True, text=True).stdout
+    runs.check("axes: t 1, c, z 1, y 1, x 1" in said, said)
+
+
+@pytest.mark.parametrize("shape, permutation", [
+    *itertools.product([(1, 2053, 2069), (67, 259, 251)], [(0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)]),
+    ((13, 3, 401, 251), (0, 3, 1, 2)), ((13, 3, 401, 251), (3, 2, 1, 0))], ids=str)
 def test_little_memory(runs, shape, permutation):
     """17 MB in 2 MiB, planes of an image that do not fit among them."""
     array = values(generator(shape), shape, "float32")

@@ -176,6 +176,19 @@ def test_a_file_of_another_shape_is_refused():
     assert not pathlib.Path("out.try/index.html").exists()
 
 
+def test_slices_of_given_numbers():
+    """Of a part around them, and those that no part shows."""
+    write_files()
+    done = call("try", "job.toml", "--seconds", "0.1s", "--at", "2,5")
+    assert "show input elements [2:3, 0:61, 0:97] and 1 slices more" in done.stdout, done.stdout
+    assert "[5:6, 0:61, 0:97]" in pathlib.Path("out.try/index.html").read_text()
+    done = call("try", "job.toml", "--part", "1:4,:,:", "--at", "5", code=2)
+    assert "cannot show that slice (--at 5): along axis 0 the part is 1:4" in done.stderr, done.stderr
+    for words, why in ((["--at", "-1"], "--at"), (["--at", "1,x"], "--at"), (["--at", "99"], "--at 99"),
+                       (["--at", "1", "--slices", "2"], "--at and --slices")):
+        assert why in call("try", "job.toml", *words, code=2).stderr, words
+
+
 def test_pick_writes_the_choice_into_the_job_file():
     write_files()
     pathlib.Path("real").mkdir()

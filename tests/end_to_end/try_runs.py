@@ -225,10 +225,6 @@ def test_an_input_that_is_to_be_generated():
 
 def test_refusals():
     write_input()
-    for tables in ("[transpose]\npermutation = [2, 0, 1]\n",
-                   "[match]\nwindow = [3, 5, 5]\npatch = [3, 3, 3]\ncount = 3\n"):
-        write_job(tables)
-        assert "cannot try a part of this job" in call("try", "job.toml", code=2).stderr
     write_job("[median]\nsize = [3, 3]\n")
     for part in ("1:2:3", "9:9,:,:", ":,:,:,:", "last", ":171"):
         assert "cannot take that part of the input" in call("try", "job.toml", "--part", part, code=2).stderr
@@ -318,3 +314,25 @@ def test_a_signal_ends_it():
     assert (process.returncode, out) == (75, "") and "nothing is kept" in errors, (process.returncode, errors)
     left = sorted(path.name for path in pathlib.Path().iterdir())
     assert left == ["in.h5", "job.toml"], left
+
+
+@pytest.mark.parametrize("source", ["in.h5", "in.raw"])
+def test_an_input_of_100_gib(source):
+    """A part of a sparse file of 101.6 GiB, in little memory."""
+    shape = (13000, 2048, 2048)
+    if source == "in.h5":
+        with h5py.File(source, "w") as file:
+            file.create_dataset("/data", shape, "uint16")[-1, -1, -1] = 1
+    else:
+        with open(source, "wb") as file:
+            file.truncate(2 * int(np.prod(shape)))
+    raw = f"raw = {{ shape = {list(shape)}, dtype = 'uint16' }}\n"
+    write_job("[median]\nsize = [3, 3, 3]\n", source=source, more=raw if source == "in.raw" else "")
+    child = subprocess.Popen([programs.runner, "try", "job.toml", "--seconds", "0.2s"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    text, messages = child.stdout.read(), child.stderr.read()
+    _, status, used = os.wait4(child.pid, 0)  # of it and of the runs that it waits for
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0 and " of [13000, 2048, 2048]: " in text, text + messages
+    assert used.ru_maxrss <= 512 * 1024, f"{used.ru_maxrss} KiB"
+    assert os.stat(source).st_blocks * 512 < 2**20

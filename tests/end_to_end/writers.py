@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 from harness import call
+from scan_outputs import scan
 
 # No other part of a path has this name: rules pick calls by it (tests/fault/rules.hpp).
 OUTPUTS = "outputs"
@@ -30,10 +31,6 @@ nodes = 1
 '''
 BESIDE = {"notes.txt": b"not of the program", "x.h5.partial.mine": b"a user's", "x.h5.journal.old/rows": b"kept",
           "x.parts.txt": b"parts", "x.npy.identity.bak": b"id"}  # names like the program's own
-
-
-def no_change(_rng):
-    return []
 
 
 def run_settings(rng):
@@ -53,7 +50,7 @@ class Writer:
     name: str
     words: tuple  # its arguments
     job: str = ""  # of job.toml
-    vary: Callable = no_change  # other arguments that change nothing of what it makes
+    vary: Callable = lambda _rng: []  # other arguments that change nothing of what it makes
     ranks: tuple = (0,)  # numbers of ranks, as often as they are chosen; 0 is one process without mpirun
     again: tuple = ()  # further arguments where its output is there already
     prepared: str = ""  # a writer whose finished output this one begins with
@@ -163,6 +160,9 @@ def runs():
     made += [a_run(f"sand {ending}", job("sand", "/cells", "x" + ending, SAND), "x" + ending)
              for ending in (".sand", ".npy", ".tif")]
     return made + [
+        a_run("transpose five axes", job("transpose", "/images", "x.h5", "permutation = [0, 2, 1, 4, 3]\n"), "x.h5"),
+        a_run("a scan's fields kept", job("median", "/entry0000/instrument/detector/data", "x.h5", "size = [1, 1, 3]\n",
+                                          "keep_fields = true", "scan.nx"), "x.h5"),
         a_run("match", job("match", "/volume", "x.h5", MATCH), "x.h5"),
         a_run("denoise with a survey", job("denoise", "/counts", "x.h5", MATCH + 'sigma = "auto"\n'), "x.h5"),
         a_run("correct with images", job("correct", "/counts", "x.npy", 'dark = { dataset = "/dark" }\n'
@@ -230,11 +230,7 @@ def data_verbs():
 
 
 def flip(path, at):
-    with open(path, "r+b") as file:
-        file.seek(at)
-        byte = file.read(1)[0]
-        file.seek(at)
-        file.write(bytes([byte ^ 1]))
+    np.memmap(path, np.uint8, "r+")[at] ^= 1
 
 
 def damage_hdf5(file=f"{OUTPUTS}/x.h5"):
@@ -288,6 +284,8 @@ def make_inputs():
         file["flat"] = rng.integers(1000, 1500, (3, 14, 16), dtype=np.uint16)
         file["picture"] = rng.integers(0, 256, (600, 500), dtype=np.uint8)
         file["pictures"] = rng.integers(0, 256, (3, 30, 40), dtype=np.uint8)
+        file["images"] = rng.integers(0, 999, (2, 3, 4, 15, 17), dtype=np.uint16)
+    scan("scan.nx")
     call("generate", "sand-noise", "cells.h5", "--shape", "2,40,48")
     with h5py.File("in.h5", "a") as file, h5py.File("cells.h5") as cells:
         cells.copy("frames", file, "cells")
@@ -307,13 +305,18 @@ def make_inputs():
         path.write_bytes(data)
 
 
+def plain(value):
+    """The bytes of elements; of texts of any length, which are pointers there, the texts."""
+    return repr(np.asarray(value).tolist()).encode() if np.asarray(value).dtype.kind == "O" else np.asarray(value).tobytes()
+
+
 def elements(data):
     """The elements, or where h5py lacks the filter their packed chunks, which are the same for any run."""
     plan = data.id.get_create_plist()
     if any(plan.get_filter(number)[0] > 255 for number in range(plan.get_nfilters())):  # none of HDF5's own
         chunks = [data.id.get_chunk_info(number).chunk_offset for number in range(data.id.get_num_chunks())]
         return b"".join(data.id.read_direct_chunk(at)[1] for at in sorted(chunks))
-    return data[...].tobytes()
+    return plain(data[...])
 
 
 def hdf5_summary(path):
@@ -326,7 +329,7 @@ def hdf5_summary(path):
             return
         for key, value in item.attrs.items():
             if name or key in ("objects", "default", "kind", "counts"):
-                found[f"{name}@{key}"] = value if isinstance(value, str) else np.asarray(value).tobytes()
+                found[f"{name}@{key}"] = value if isinstance(value, str) else plain(value)
         if isinstance(item, h5py.Dataset):
             found[name] = (item.dtype.str, item.shape, hashlib.sha256(elements(item)).hexdigest())
 

@@ -187,3 +187,24 @@ def test_damaged():
         else:
             assert done.returncode == 3 and "x.zarr.zip" in done.stderr, (case, done)
         assert case != 8 or "does not match its checksum" in done.stderr or "metadata" in done.stderr
+
+
+@pytest.mark.quick
+def test_checksums_of_chunks():
+    """A chunk or a shard whose bytes do not match its CRC-32 is refused, with the archive and the member; others are read."""
+    wanted = np.random.default_rng(3).integers(0, 999, (6, 40, 50)).astype("uint16")
+    np.save("in.npy", wanted)
+    for shard in ("2,16,16", "2,32,32"):
+        shutil.rmtree("in.zarr", ignore_errors=True)
+        good("convert", "in.npy", "in.zarr", "--chunk", "2,16,16", "--shard", shard)
+        packed("in.zarr", "x.zarr.zip")
+        check("x.zarr.zip", wanted)
+        with zipfile.ZipFile("x.zarr.zip") as archive:
+            begin = archive.getinfo("c/1/1/0").header_offset + 30 + len("c/1/1/0")
+        whole = pathlib.Path("x.zarr.zip").read_bytes()
+        damaged = bytearray(whole)
+        damaged[begin + 99] ^= 4
+        pathlib.Path("x.zarr.zip").write_bytes(damaged)
+        bad(3, ["x.zarr.zip: c/1/1/0", "CRC-32"], "convert", "x.zarr.zip", "out.h5", "--overwrite")
+        job("bin", "x.zarr.zip", f"{shard}.h5", "factors = [2, 2]", more='region = { depth = "0:2" }')
+        assert "x.zarr.zip: c/1/1/0" in job("bin", "x.zarr.zip", "all.h5", "factors = [2, 2]", code=3).stderr

@@ -195,25 +195,46 @@ def test_killed_and_repaired():
 
 
 @pytest.mark.quick
+def test_one_channel():
+    """The name and the colour of an image that is one channel are kept, with an axis c and without."""
+    array = noise((3, 20, 24))
+    for names, shape in (("z, y, x", (3, 20, 24)), ("c, y, x", (1, 20, 24)), ("c, z, y, x", (1, 3, 20, 24))):
+        write_channels(np.resize(array, shape), names)
+        good("convert", "in.h5:/x", "a.ome.zarr", "--overwrite")
+        path = pathlib.Path("a.ome.zarr/zarr.json")
+        node = json.loads(path.read_text())
+        node["attributes"]["ome"]["omero"]["channels"][0].update(label="DAPI", color="0000FF")
+        path.write_text(json.dumps(node))
+        assert "DAPI" in good("inspect", "a.ome.zarr")
+        for version in ("0.5", "0.4"):
+            good("convert", "a.ome.zarr", "b.ome.zarr", "--overwrite", "--ngff", version)
+            good("convert", "b.ome.zarr", "b.ome.tif", "--overwrite")
+            good("convert", "b.ome.tif", "c.ome.zarr", "--overwrite")
+            for made in ["c.ome.zarr"] + ["b.ome.zarr"] * (version == "0.5"):
+                assert [(one["label"], one["color"]) for one in channels_of(made)] == [("DAPI", "0000FF")], made
+        write_job("median", "out.ome.zarr", "size = [1, 1]", source="a.ome.zarr")
+        assert "channel" not in call("job.toml").stderr
+        assert [one["label"] for one in channels_of("out.ome.zarr")] == ["DAPI"]
+
+
+@pytest.mark.quick
 def test_orders_of_axes():
     """Axes that would get the name of another one are refused, before anything is written; others are renamed."""
-    for names, order in (("ctyx", None), ("zcyx", None), ("yxc", [2, 0, 1]), ("zty", [1, 0, 2]), ("xcy", [1, 0, 2])):
+    for names, order in (("ctyx", [1, 0, 2, 3]), ("zcyx", [1, 0, 2, 3]), ("yxc", [2, 0, 1]), ("zty", [1, 0, 2]), ("xcy", [1, 0, 2])):
         array = noise((3, 2, 12, 14)[-len(names):])
         write_input(array, DIMENSION_LABELS=list(names))
         write_job("median", "out.ome.zarr", "size = [1, 1]")
         for words in (["job.toml"], ["plan", "job.toml"], ["convert", "in.h5:/x", "out.ome.zarr"]):
             error = attempt(*words)
-            way = f"permutation = {order}" if order else "input.select"
+            way = f"permutation = {order}"
             assert error.returncode == 2 and way in error.stderr and ".ome.tif" in error.stderr, error
             assert not os.path.exists("out.ome.zarr")
-        if order:
-            write_job("transpose", "out.ome.zarr", f"permutation = {order}")
-            call("job.toml", "--set", "output.overwrite=true")
-            node = json.loads(pathlib.Path("out.ome.zarr/zarr.json").read_text())
-            axes = node["attributes"]["ome"]["multiscales"][0]["axes"]
-            assert [axis["name"] for axis in axes] == [names[i] for i in order]
-            shutil.rmtree("out.ome.zarr")
-            os.remove("out.ome.zarr.identity")
+        write_job("transpose", "out.ome.zarr", f"permutation = {order}")
+        call("job.toml", "--set", "output.overwrite=true")
+        node = json.loads(pathlib.Path("out.ome.zarr/zarr.json").read_text())
+        axes = node["attributes"]["ome"]["multiscales"][0]["axes"]
+        assert [axis["name"] for axis in axes] == [names[i] for i in order]
+        shutil.rmtree("out.ome.zarr")
     array = noise((3, 2, 12, 14))
     write_input(array, DIMENSION_LABELS=["q", "angle", "v", "u"])
     write_job("median", "out.ome.zarr", "size = [1, 1]")

@@ -197,6 +197,23 @@ TEST(SummaryScript, TellsAndEndsWithWhatIsSaidOfTheBatch) {
     EXPECT_EQ(summary_arguments(submission, "17").at(1), "--dependency=afterany:17");
 }
 
+TEST(SummaryScript, WritesThePageOfTheBatchFirst) {
+    Submission submission = usual_submission();
+    const SiteFile site = parse_site_text(usual_site, "s.toml");
+    const auto has_page = [](const std::string& script) {
+        return script.find("/opt/runner report 'a b.state' --page /me/r.html >/dev/null\n") !=
+               std::string::npos;
+    };
+    submission.state = "a b.state";
+    EXPECT_EQ(batch_script(submission, site).find(" report "), std::string::npos);
+    submission.page = "/me/r.html";
+    EXPECT_TRUE(has_page(batch_script(submission, site)));
+    EXPECT_TRUE(has_page(summary_script(submission, site)));
+    EXPECT_TRUE(summary_script(submission, site).ends_with("status --require-done 'a b.state'\n"));
+    submission.array = Submission::Array{};
+    EXPECT_FALSE(has_page(batch_script(submission, site))) << "each task would write it";
+}
+
 TEST(ShellWord, IsQuotedForEveryShell) {
     EXPECT_EQ(shell_word("in^2.h5"), "'in^2.h5'");
     EXPECT_EQ(shell_word("=x"), "'=x'");

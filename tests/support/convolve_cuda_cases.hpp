@@ -300,7 +300,7 @@ inline Convolution random_convolution(Random& random, std::int64_t rows, std::in
 
 inline void ConvolveCuda::integers_for_every_radius(unsigned seed, int type) {
     Random random(seed);
-    for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
+    for (std::int64_t radius = 0; radius <= Convolution::fused_radius; ++radius) {
         for (const bool equal : {true, false}) {
             const std::int64_t columns = draw(random, 1, 300) * (radius % 2 == 0 ? 16 : 1);
             auto c = random_convolution(random, draw(random, 1, 90), columns, radius,

@@ -7,6 +7,7 @@
 #include "tests/support/copy_stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,8 +20,8 @@ namespace runner {
 /// Swaps the first two axes of a volume of bytes, by copies on the device alone.
 class CopyPermutation : public PermuteJob {
   public:
-    explicit CopyPermutation(const Extents& input) {
-        shape_.input = input;
+    explicit CopyPermutation(const std::array<std::int64_t, 3>& input) {
+        shape_.input = {input.begin(), input.end()};
         shape_.permutation = {1, 0, 2};
         shape_.output = {ElementType::uint8, {input[1], input[0], input[2]}};
     }

@@ -28,7 +28,8 @@ bool means_something_else(const std::string& kind, const std::string& file) {
     // What coarser levels of an image have of a block.
     const bool is_of_levels = kind == "median" && file == "io/rows/output_layout.hpp";
     // The phases of a run, in the report.
-    const bool is_of_run = kind == "phase" && file == "runner/report/report.cpp";
+    const bool is_of_run = kind == "phase" && (file == "runner/report/report.cpp" ||
+                                               file == "runner/trial/part_run.cpp");
     return is_of_run || is_of_levels || (kind == "sand" && sand.contains(file)) ||
            (kind == "fill" && fill.contains(file)) ||
            (kind == "transpose" && transpose.contains(file));

@@ -261,6 +261,16 @@ TEST_F(Convert, NeverWritesOverItsInput) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::usage);
     EXPECT_EQ(read_dataset<std::uint8_t>(path("a.sand.partial"), ""), cells_);
+    for (const char* name : {"s_*.tif.publishing", "s_*.tif.replacing", "s_*.tif.replaced",
+                             "s_*.tif.lock", "s_*.tif.journal"}) {
+        std::filesystem::copy_file(path("in.h5"), path(name));
+        const auto taken = error_of([&] { to(name, "s_*.tif"); });
+        ASSERT_TRUE(taken) << name;
+        EXPECT_EQ(taken->code(), ExitCode::usage) << taken->what();
+        EXPECT_NE(std::string(taken->what()).find("beside it while it is made"), std::string::npos);
+        EXPECT_EQ(std::filesystem::file_size(path(name)),
+                  std::filesystem::file_size(path("in.h5")));
+    }
 }
 
 } // namespace

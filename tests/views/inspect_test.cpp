@@ -6,6 +6,13 @@
 #include "io/inspect/inspect_dataset.hpp"
 #include "tests/io/dataset_file.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "views/frame_angles.hpp"
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -61,6 +68,33 @@ TEST(Inspect, TellsWherePlainElementsLie) {
               std::string::npos)
         << inspect_text(own_files(), file, "x");
     EXPECT_EQ(nlohmann::json::parse(inspect_json(own_files(), file, "x"))["offset"], offset);
+}
+
+TEST(Inspect, TellsAnglesOfFrames) {
+    const auto said = [](std::vector<double> angles, std::int64_t frames, const char* name) {
+        Metadata metadata;
+        metadata.shape = {frames, 5, 7};
+        PlainValue values;
+        values.space = PlainValue::Space::simple;
+        values.shape = {std::ssize(angles)};
+        values.type = ElementType::float64;
+        const auto bytes = std::as_bytes(std::span(angles));
+        values.bytes.assign(bytes.begin(), bytes.end());
+        PlainValue unit;
+        unit.kind = PlainValue::Kind::text;
+        unit.texts = {"deg"};
+        metadata.coordinates = {{name, 0, values, {{"units", unit}}}};
+        const std::optional<FrameAngles> found = frame_angles(metadata);
+        return found ? to_text(*found) : "";
+    };
+    EXPECT_EQ(said({0, 0.5, 90}, 3, "rotation_angle"), "3 from 0 to 90 deg");
+    EXPECT_EQ(said({90, 0.5, -1}, 3, "theta"), "3 from 90 to -1 deg");
+    EXPECT_EQ(said({0, 180, -5, 20}, 4, "theta"), "4 from 0 to 20 deg, between -5 and 180");
+    EXPECT_EQ(said({0, std::numeric_limits<double>::quiet_NaN(), 7}, 3, "theta"),
+              "3 from 0 to 7 deg");
+    EXPECT_EQ(said({std::numeric_limits<double>::quiet_NaN()}, 1, "theta"), "");
+    EXPECT_EQ(said({0, 1}, 2, "y"), "");
+    EXPECT_EQ(said({0, 1, 2}, 2, "theta"), ""); // edges are no angles of frames
 }
 
 TEST(Inspect, SaysWhatIsMissing) {

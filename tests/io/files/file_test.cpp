@@ -2,6 +2,7 @@
 // What storage does wrong, and what is said about it.
 #include "io/files/file.hpp"
 
+#include "io/files/write_back.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -254,6 +255,16 @@ TEST(PublishOutput, KeepsTheResultWhenTheNameCannotBe) {
                      ExitCode::output, {folder / "no/a", "No such file", "The result is in"});
     }
     EXPECT_EQ(get(folder / "a.partial"), "new");
+}
+
+TEST(WriteBack, IsDueAfterSomeBytesAndThenBeginsToCountAgain) {
+    WriteBack count;
+    const std::int64_t most = std::int64_t{64} << 20;
+    EXPECT_FALSE(count.is_due(most - 1));
+    EXPECT_TRUE(count.is_due(1));
+    EXPECT_FALSE(count.is_due(most - 1));
+    EXPECT_TRUE(count.is_due(5 * most));
+    EXPECT_FALSE(count.is_due(0));
 }
 
 } // namespace

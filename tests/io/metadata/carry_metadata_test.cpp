@@ -118,6 +118,38 @@ TEST(CarriedMetadata, OfAScanInBlocksOfFramesIsTheirMeans) {
     EXPECT_EQ(joined.scan[5].value, numbers<double>({5, 30}));
 }
 
+TEST(CarriedMetadata, OfHalvesJoinedIsThatOfTheFirst) {
+    // Frames are joined in pairs, to twice the columns but one, of which four are before the first.
+    const Likeness joined{Values::alike, {{0, 1}, {1, 1}, {2, 1, -4}}, {2, 3, 9}};
+    Metadata half = scan();
+    half.scan.push_back(
+        {"instrument/detector/field_of_view", "", text("Half"), {}, ScanItem::Kind::fixed});
+    half.dataset = {{"origin", numbers<double>({0, 0, 1})}, {"units", text("counts")}};
+    half.placement = axes_of_letters("zyx");
+    half.placement.each[2].spacing = 0.5;
+    half.placement.each[2].origin = 10;
+    const Metadata whole = carried_metadata(half, joined);
+    ASSERT_EQ(whole.scan.size(), 6U);
+    EXPECT_EQ(whole.scan[1].value, numbers<std::int32_t>({2, 0}));
+    EXPECT_EQ(whole.scan[2].value, scalar(2.0));
+    EXPECT_EQ(whole.scan[4].value, numbers<double>({0, 10}));
+    EXPECT_EQ(whole.scan[5].value, text("Full"));
+    ASSERT_EQ(whole.coordinates.size(), 2U);
+    EXPECT_EQ(whole.coordinates[0].values, numbers<std::int32_t>({10, 20}));
+    EXPECT_EQ(whole.left_out,
+              (Names{"x: the axis is longer than the input's",
+                     "instrument/detector/x_rotation_axis_pixel_position: columns are joined"}));
+    EXPECT_EQ(names_of(whole.dataset), Names{"units"});
+    EXPECT_EQ(whole.placement.each[2].origin, 8.0);
+    EXPECT_EQ(whole.placement.each[2].spacing, 0.5);
+    half.coordinates[2].values = numbers<float>({1, 2, 3, 4, 5}); // go on as evenly
+    half.coordinates[1] = {"edges", 2, numbers<std::uint8_t>({0, 2, 4, 6, 8, 10}), {}};
+    const Metadata even = carried_metadata(half, joined);
+    ASSERT_EQ(even.coordinates.size(), 3U);
+    EXPECT_EQ(even.coordinates[1].values, numbers<double>({-8, -6, -4, -2, 0, 2, 4, 6, 8, 10}));
+    EXPECT_EQ(even.coordinates[2].values, numbers<float>({-3, -2, -1, 0, 1, 2, 3, 4, 5}));
+}
+
 TEST(CarriedMetadata, IsAllOfItForTheSameElements) {
     const Metadata input = with({{"units", text("counts")}, {"valid_max", scalar(3.0)}});
     EXPECT_EQ(carried_metadata(input, Likeness::in_place(Values::same, input.shape)), input);

@@ -128,16 +128,16 @@ TEST(Taps, OfAFileAreItsElements) {
         (std::vector<double>{-1, 2, 300, 4, 5}));
     EXPECT_EQ(make_taps(TapsFile(std::vector<float>{0.5F}, {1}).choice(), &files),
               std::vector<double>{0.5});
-    const std::vector<double> most(257, 0.25);
-    EXPECT_EQ(make_taps(TapsFile(most, {257}).choice(), &files), most);
+    const std::vector<double> most(8193, 0.25);
+    EXPECT_EQ(make_taps(TapsFile(most, {8193}).choice(), &files), most);
 }
 
 TEST(Taps, OfAFileMustBeOneAxisOddAndFinite) {
     const double infinity = std::numeric_limits<double>::infinity();
     EXPECT_EQ(TapsFile(std::vector<double>{1, 2}, {2}).refusal(),
-              "there must be an odd number of taps, at most 257, got 2");
-    EXPECT_EQ(TapsFile(std::vector<double>(259, 1), {259}).refusal(),
-              "there must be an odd number of taps, at most 257, got 259");
+              "there must be an odd number of taps, at most 8193, got 2");
+    EXPECT_EQ(TapsFile(std::vector<double>(8195, 1), {8195}).refusal(),
+              "there must be an odd number of taps, at most 8193, got 8195");
     EXPECT_EQ(TapsFile(std::vector<double>{1, 2, 3}, {1, 3}).refusal(), "its shape is [1, 3]");
     EXPECT_EQ(TapsFile(std::vector<double>{1, 2, -infinity}, {3}).refusal(),
               "tap 2 (from 0) is -inf");
@@ -289,7 +289,7 @@ TEST(Registry, KnowsTheKinds) {
     }
     EXPECT_EQ(names, (std::vector<std::string_view>{"bin", "convolve", "correct", "denoise", "fill",
                                                     "match", "median", "phase", "reduce", "rescale",
-                                                    "sand", "stripes", "transpose"}));
+                                                    "sand", "stitch", "stripes", "transpose"}));
 }
 
 } // namespace

@@ -76,9 +76,9 @@ TEST(MedianJob, RefusesWrongSizes) {
     };
     using Texts = std::vector<std::string>;
     EXPECT_EQ(complaints({{"size", integers({2, 3})}}),
-              (Texts{"median.size: each must be odd, from 1 to 9, got [1, 2, 3]"}));
-    EXPECT_EQ(complaints({{"size", integers({3, 11})}}),
-              (Texts{"median.size: each must be odd, from 1 to 9, got [1, 3, 11]"}));
+              (Texts{"median.size: each must be odd, from 1 to 15, got [1, 2, 3]"}));
+    EXPECT_EQ(complaints({{"size", integers({3, 17})}}),
+              (Texts{"median.size: each must be odd, from 1 to 15, got [1, 3, 17]"}));
     EXPECT_EQ(complaints({{"size", integers({9, 9, 9})}}),
               (Texts{"median.size: at most 343 elements, got 729 of [9, 9, 9]"}));
     EXPECT_EQ(

@@ -15,11 +15,28 @@ namespace {
 
 TEST_F(ConvolveCuda, FloatsForEveryRadiusEqualOnBothAxes) {
     Random random(1);
-    for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
+    for (std::int64_t radius = 0; radius <= Convolution::fused_radius; ++radius) {
         for (const int type : {2, 3}) {
             const std::int64_t columns = draw(random, 1, 300) * (radius % 2 == 0 ? 4 : 1);
             const auto c = random_convolution(random, draw(random, 1, 90), columns, radius, radius);
             compare_any(random, c, random_block(random, c), type, type, 0, true);
+        }
+    }
+}
+
+// Passes of several launches each, with a last one of one tap, of 256 and of others.
+TEST_F(ConvolveCuda, WideRadii) {
+    Random random(31);
+    for (const std::int64_t radius : {129, 256, 300, 383, 1000, 4096}) {
+        for (int i = 0; i < 8; ++i) {
+            const auto other = draw(random, 0, 3) == 0 ? radius : draw(random, 0, 40);
+            auto c = random_convolution(random, draw(random, 1, 60),
+                                        draw(random, 1, radius < 1000 ? 2500 : 300), radius, other);
+            if (draw(random, 0, 1) == 1) {
+                std::swap(c.row_taps, c.column_taps);
+            }
+            compare_any(random, c, random_block(random, c), static_cast<int>(draw(random, 0, 3)),
+                        static_cast<int>(draw(random, 0, 3)), 0, false);
         }
     }
 }
@@ -214,7 +231,7 @@ TEST_F(ConvolveCuda, ManySegmentsOfRows) {
 TEST_F(ConvolveCuda, AnyTypesRadiiBoundariesBlocks) {
     Random random(4);
     for (int i = 0; i < 600; ++i) {
-        const auto most = draw(random, 0, 3) == 0 ? Convolution::max_radius : 12;
+        const auto most = draw(random, 0, 3) == 0 ? Convolution::fused_radius : 12;
         const auto c = random_convolution(random, draw(random, 1, 70), draw(random, 1, 200),
                                           draw(random, 0, most), draw(random, 0, most));
         compare_any(random, c, random_block(random, c), i % 4, i / 4 % 4, draw(random, 0, 5), true);

@@ -134,13 +134,25 @@ TYPED_TEST(ConvolveDepthTest, EveryPairOfTypes) {
 
 TYPED_TEST(ConvolveDepthTest, EveryRadius) {
     ConvolveCases cases(62);
-    for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
+    for (std::int64_t radius = 0; radius <= Convolution::fused_radius; ++radius) {
         const ElementType type = radius % 2 == 0 ? ElementType::float32 : ElementType::float64;
         this->expect_reference(
             cases.volume(cases.convolution(type, type, 3, 41, 1, 0,
                                            all_boundaries[static_cast<std::size_t>(radius) % 5]),
                          cases.number(1, radius % 3 == 0 ? 8 : 60), radius),
             1, cases);
+    }
+}
+
+TYPED_TEST(ConvolveDepthTest, WideRadii) {
+    ConvolveCases cases(65);
+    for (const Boundary boundary : all_boundaries) {
+        for (const ElementType out : {ElementType::float32, ElementType::int16}) {
+            this->expect_reference(
+                cases.volume(cases.convolution(ElementType::float32, out, 3, 41, 1, 150, boundary),
+                             cases.number(1, 300), 260),
+                cases.number(1, 2), cases);
+        }
     }
 }
 

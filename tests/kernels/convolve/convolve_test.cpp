@@ -235,7 +235,7 @@ TYPED_TEST(ConvolveTest, AllTypesAndBoundaries) {
 
 TYPED_TEST(ConvolveTest, AllRadii) {
     ConvolveCases cases(2);
-    for (std::int64_t radius = 0; radius <= Convolution::max_radius; ++radius) {
+    for (std::int64_t radius = 0; radius <= Convolution::fused_radius; ++radius) {
         const Boundary boundary = all_boundaries[static_cast<std::size_t>(radius) % 5];
         const ElementType type = radius % 2 == 0 ? ElementType::float32 : ElementType::float64;
         this->expect_reference(cases.convolution(type, type, 45, 83, radius, 0, boundary), 1,

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every element type in and out, on every queue.
+// Every element type in and out, and radii beyond those of fused kernels, on every queue.
 #include "kernels/convolve/convolve.hpp"
 
+#include "kernels/convolve/convolve_tile.hpp"
 #include "tests/reference/convolve_reference.hpp"
 #include "tests/support/convolve_cases.hpp"
 #include "tests/support/convolve_targets.hpp"
 #include "tests/support/queues.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <vector>
 
 namespace runner {
 namespace {
@@ -67,6 +71,21 @@ TYPED_TEST(ConvolveTypesTest, AnyRadiiAndShapes) {
                                                          boundary),
                                        1, cases);
             }
+        }
+    }
+}
+
+TYPED_TEST(ConvolveTypesTest, WideRadii) {
+    ConvolveCases cases(22);
+    for (const std::int64_t radius : {129, 200, 700, Convolution::max_radius}) {
+        for (const Boundary boundary : all_boundaries) {
+            const bool is_large = radius > 700;
+            this->expect_reference(cases.convolution(ElementType::uint16, ElementType::float32, 7,
+                                                     is_large ? 67 : 1301, radius, 2, boundary),
+                                   1, cases);
+            this->expect_reference(cases.convolution(ElementType::float64, ElementType::int32,
+                                                     is_large ? 61 : 1301, 5, 1, radius, boundary),
+                                   1, cases);
         }
     }
 }
@@ -150,6 +169,50 @@ TEST(ConvolveTypesScratch, IsEnoughForEveryBlockWithNoMoreRows) {
         EXPECT_GE(convolve_scratch_bytes(Backend::cuda, c, {1, -9, 27, 0, 9}),
                   convolve_scratch_bytes(Backend::cuda, c, {2, 0, 10, 0, 10}));
     }
+}
+
+/// What the space of a thread holds, by its own places; its lists at their longest.
+std::int64_t held_bytes(const ConvolveCall& call) {
+    CpuQueue queue(1);
+    ConvolveSpace space(call, queue);
+    const std::int64_t size = size_of(call.compute_type);
+    const std::int64_t line = (space.pitch() + 2 * call.row_reach()) * size;
+    const std::size_t lists =
+        space.held().capacity() + space.rows().capacity() + space.beyond().capacity();
+    return space.line() - space.ring() + line + static_cast<std::int64_t>(8 * lists);
+}
+
+TEST(ConvolveThreads, TheMemoryOfAThreadIsKnownBeforeItIsTaken) {
+    for (const ElementType type : {ElementType::uint8, ElementType::float64}) {
+        using Case = std::array<int, 3>;
+        for (const auto& [columns, row_radius, column_radius] :
+             {Case{1, 129, 0}, Case{5000, 4096, 4096}, Case{300, 0, 4096}, Case{90000, 4096, 1}}) {
+            Convolution c;
+            c.in_type = c.out_type = type;
+            c.frame_rows = 10000;
+            c.columns = columns;
+            c.row_taps.assign(2 * static_cast<std::size_t>(row_radius) + 1, 1.0);
+            c.column_taps.assign(2 * static_cast<std::size_t>(column_radius) + 1, 1.0);
+            const RowBlock block = whole_image(c, 1);
+            const std::int64_t held = held_bytes(make_convolve_call(c, block, nullptr, nullptr));
+            const std::int64_t taps = std::ssize(c.row_taps) + std::ssize(c.column_taps);
+            const std::int64_t known = convolve_thread_bytes(c, block);
+            EXPECT_GE(known, held + taps * size_of(c.compute_type())) << columns;
+            if (column_radius > 1) {
+                EXPECT_LE(known, held + taps * size_of(c.compute_type()) + 128) << columns;
+            }
+            for (const std::int64_t rows : {1, 2, 3, 31, 500}) { // of a smaller block
+                const RowBlock smaller{1, 0, rows, 0, rows};
+                EXPECT_LE(held_bytes(make_convolve_call(c, smaller, nullptr, nullptr)), known);
+            }
+        }
+    }
+    Convolution small;
+    small.frame_rows = small.columns = 1000;
+    small.row_taps = small.column_taps = std::vector<double>(257, 1.0);
+    EXPECT_EQ(convolve_thread_bytes(small, whole_image(small, 1)), 0);
+    EXPECT_LE(held_bytes(make_convolve_call(small, whole_image(small, 1), nullptr, nullptr)),
+              512 << 10);
 }
 
 TEST(ConvolveTypesTargets, EveryVectorSetGivesTheBytesOfTheReference) {

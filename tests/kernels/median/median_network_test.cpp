@@ -2,6 +2,7 @@
 #include "kernels/median/median_network.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -151,6 +152,45 @@ TEST(MedianNetwork, AreAsSmallAsDocumented) {
     EXPECT_LE(pair_network(3, 3).steps, 34);
     EXPECT_LE(pair_network(9, 3).steps, 100);
     EXPECT_LE(pair_network(5, 5).steps, 170);
+}
+
+/// The rows have zeros and ones, or any numbers.
+TEST(MedianNetwork, WindowsOfTwoRowsHaveTheirMedians) {
+    std::mt19937_64 random(1);
+    for (int extent = 5; extent <= 15; extent += 2) {
+        const MedianNetwork net = window_network(extent);
+        for (int trial = 0; trial < 200; ++trial) {
+            const int values = trial % 2 == 0 ? 2 : 1000;
+            std::vector<std::vector<int>> rows;
+            for (int row = 0; row <= extent; ++row) {
+                std::vector<int>& list = rows.emplace_back();
+                for (int i = 0; i < extent; ++i) {
+                    list.push_back(static_cast<int>(random() % static_cast<unsigned>(values)));
+                }
+                std::sort(list.begin(), list.end());
+            }
+            const auto joined = [&](int first, int last) {
+                std::vector<int> all;
+                for (int row = first; row < last; ++row) {
+                    const std::vector<int>& list = rows[static_cast<std::size_t>(row)];
+                    all.insert(all.end(), list.begin(), list.end());
+                }
+                std::sort(all.begin(), all.end());
+                return all;
+            };
+            std::vector<int> inputs = joined(0, 1);
+            for (int row = 1; row < extent; row += 2) {
+                const std::vector<int> pair = joined(row, row + 2);
+                inputs.insert(inputs.end(), pair.begin(), pair.end());
+            }
+            const std::vector<int> last = joined(extent, extent + 1);
+            inputs.insert(inputs.end(), last.begin(), last.end());
+            const auto half = static_cast<std::size_t>(extent * extent / 2);
+            EXPECT_EQ((std::vector<int>{joined(0, extent)[half], joined(1, extent + 1)[half]}),
+                      run(net, inputs))
+                << extent;
+        }
+    }
 }
 
 } // namespace

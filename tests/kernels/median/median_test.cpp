@@ -146,8 +146,13 @@ TYPED_TEST(MedianTest, AllTypesAndBoundariesAsTheReference) {
 /// Few values, of which many are equal; and windows of them alone.
 TYPED_TEST(MedianTest, EqualElements) {
     std::mt19937_64 random(6);
-    for (const std::array<int, 3> size :
-         {std::array<int, 3>{1, 3, 3}, {3, 3, 3}, {1, 5, 5}, {1, 7, 7}, {5, 5, 5}, {1, 1, 9}}) {
+    for (const std::array<int, 3> size : {std::array<int, 3>{1, 3, 3},
+                                          {3, 3, 3},
+                                          {1, 5, 5},
+                                          {1, 7, 7},
+                                          {5, 5, 5},
+                                          {1, 1, 9},
+                                          {1, 13, 13}}) {
         const Median m = window(size, size[0] > 1 ? 6 : 1, 21, 44);
         for (const int values : {1, 2, 3}) {
             const auto count = static_cast<std::size_t>(m.layers * m.rows * m.columns);
@@ -180,6 +185,31 @@ TYPED_TEST(MedianTest, AllSizes) {
             }
         }
     }
+}
+
+TYPED_TEST(MedianTest, LargeWindowsOfOneLayer) {
+    std::mt19937_64 random(7);
+    for (int extent = 7; extent <= Median::most_extent; extent += 2) {
+        // A GPU's block has 16 rows and 32 or 64 columns: less than one, and parts of several.
+        for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 131}, {37, 45}}) {
+            Median m = window({1, extent, extent}, 1, rows, columns);
+            m.boundary = all_boundaries[random() % 5];
+            m.fill = 100.5;
+            if (random() % 2 == 0) {
+                m.difference = 40;
+            }
+            expect_reference<std::int8_t>(this->queue(), m, 2, random);
+            expect_reference<std::uint8_t>(this->queue(), m, 1, random, 1);
+            expect_reference<std::int16_t>(this->queue(), m, 1, random);
+            expect_reference<std::uint16_t>(this->queue(), m, 2, random, 1);
+            expect_reference<std::int32_t>(this->queue(), m, 1, random);
+            expect_reference<std::uint32_t>(this->queue(), m, 1, random);
+            expect_reference<float>(this->queue(), m, 2, random);
+            expect_reference<double>(this->queue(), m, 1, random);
+        }
+    }
+    expect_reference<std::uint16_t>(this->queue(), window({1, 15, 3}, 1, 20, 50), 1, random);
+    expect_reference<float>(this->queue(), window({3, 7, 15}, 3, 8, 50), 1, random);
 }
 
 TYPED_TEST(MedianTest, AllWidthsAndAlignments) {
@@ -219,13 +249,13 @@ TYPED_TEST(MedianTest, AllWidthsAndAlignments) {
 TYPED_TEST(MedianTest, BlocksGiveTheRowsOfTheWhole) {
     std::mt19937_64 random(4);
     for (const Boundary boundary : all_boundaries) {
-        for (const bool layers : {false, true}) {
-            Median m = window(layers ? std::array<int, 3>{3, 3, 3} : std::array<int, 3>{1, 5, 3},
-                              layers ? 7 : 1, layers ? 5 : 23, 33);
+        for (const std::array<int, 3> size : {std::array<int, 3>{1, 5, 3}, {1, 7, 7}, {3, 3, 3}}) {
+            const bool layers = size[0] > 1;
+            Median m = window(size, layers ? 7 : 1, layers ? 5 : 23, 33);
             m.boundary = boundary;
             const std::int64_t unit = layers ? m.rows : 1;
             const std::int64_t all = m.layers * m.rows;
-            const std::int64_t halo = layers ? m.rows : 2;
+            const std::int64_t halo = layers ? m.rows : m.size[1] / 2;
             const std::vector<float> in =
                 any_elements<float>(static_cast<std::size_t>(all * m.columns), random);
             const std::vector<float> expected = median_reference(m, 1, in);

@@ -297,7 +297,7 @@ TEST(Verdict, IsTheLongestStageAndHowNearItCame) {
               "No stage bounded this run: the longest, writing, was busy for 40 % of the 2.00 s "
               "from first read to last write on rank 1 at 5 GB/s; the rest of that time is stages "
               "waiting for each other; starting and finishing took 2.00 s of the 4.00 s in all.");
-    EXPECT_EQ(verdict_text({{}}, 1), "No stage had anything to do.");
+    EXPECT_EQ(verdict_text(std::vector<RankReport>(1), 1), "No stage had anything to do.");
 }
 
 TEST(RankReport, IsUnpackedWithItsBars) {

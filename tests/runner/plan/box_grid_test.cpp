@@ -9,15 +9,15 @@
 #include "jobs/transpose/transpose_job.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace runner {
 namespace {
 
-PermuteShape shape_of(const Extents& input, std::array<int, 3> permutation,
+PermuteShape shape_of(const Extents& input, const std::vector<int>& permutation,
                       std::int64_t element_bytes) {
     PermuteShape shape;
     shape.input = input;
@@ -28,44 +28,80 @@ PermuteShape shape_of(const Extents& input, std::array<int, 3> permutation,
     return shape;
 }
 
-constexpr std::array<std::array<int, 3>, 6> permutations = {
-    {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+const std::vector<std::vector<int>> permutations = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+/// Every row of the output is in one box, and the box reads as many elements as it makes.
+void expect_whole(const BoxGrid& grid) {
+    const Extents output = grid.output();
+    const std::int64_t row = output.back();
+    std::vector<int> made(static_cast<std::size_t>(checked_product(output) / row));
+    std::int64_t read = 0;
+    for (std::int64_t i = 0; i < grid.boxes(); ++i) {
+        const PermuteBox box = grid.box(i);
+        std::int64_t rows = 0;
+        for (const RowRange& run : grid.rows(box)) {
+            rows += run.count();
+            for (std::int64_t row_made = run.first; row_made < run.last; ++row_made) {
+                ++made[static_cast<std::size_t>(row_made)];
+            }
+        }
+        std::int64_t elements = 0;
+        for (const RowRuns& runs : input_runs(grid, box)) {
+            elements += runs.runs * runs.rows * runs.columns;
+        }
+        EXPECT_EQ(elements, rows * row);
+        EXPECT_LE(rows, grid.rows_of_box());
+        read += elements;
+    }
+    EXPECT_EQ(made, std::vector<int>(made.size(), 1));
+    EXPECT_EQ(read, checked_product(output));
+}
 
 TEST(BoxGrid, EveryRowIsInOneBoxAndItsElementsAreRead) {
     for (const auto& permutation : permutations) {
         for (const Extents& input : {Extents{1, 1, 1}, {5, 7, 3}, {13, 1, 17}, {1, 29, 31}}) {
             for (const std::int64_t bytes : {1, 100, 700, 100000}) {
-                const BoxGrid grid = make_box_grid(shape_of(input, permutation, 4), 1, bytes, 1);
-                const Extents output = grid.output();
-                std::vector<int> made(static_cast<std::size_t>(output[0] * output[1]));
-                std::int64_t elements = 0;
-                for (std::int64_t i = 0; i < grid.boxes(); ++i) {
-                    const PermuteBox box = grid.box(i);
-                    std::int64_t rows = 0;
-                    for (const RowRange& run : grid.rows(box)) {
-                        rows += run.count();
-                        for (std::int64_t row = run.first; row < run.last; ++row) {
-                            ++made[static_cast<std::size_t>(row)];
-                        }
-                    }
-                    const RowRuns runs = input_runs(grid, box);
-                    EXPECT_EQ(runs.runs * runs.rows * runs.columns, rows * output[2]);
-                    elements += rows * output[2];
-                }
-                EXPECT_EQ(made, std::vector<int>(made.size(), 1));
-                EXPECT_EQ(elements, input[0] * input[1] * input[2]);
+                expect_whole(make_box_grid(shape_of(input, permutation, 4), 1, bytes, 1));
             }
         }
     }
 }
 
+TEST(BoxGrid, EveryRowOfMoreAxesIsInOneBox) {
+    std::vector<int> permutation = {0, 1, 2, 3};
+    do {
+        for (const Extents& input : {Extents{3, 5, 1, 7}, {2, 3, 5, 4}}) {
+            for (const std::int64_t alignment : {1, 2}) {
+                for (const std::int64_t bytes : {1, 60, 500}) {
+                    expect_whole(
+                        make_box_grid(shape_of(input, permutation, 4), alignment, bytes, 1));
+                }
+            }
+        }
+    } while (std::next_permutation(permutation.begin(), permutation.end()));
+    expect_whole(make_box_grid(shape_of({3, 1, 5, 2, 7}, {4, 2, 0, 3, 1}, 1), 1, 40, 1));
+}
+
+TEST(BoxGrid, RunsOfMoreAxesAreLong) {
+    // Times, slices, channels and images to times, channels, slices: whole images.
+    const BoxGrid images =
+        make_box_grid(shape_of({10, 100, 4, 1000, 1001}, {0, 2, 1, 3, 4}, 2), 1, GiB, 1);
+    EXPECT_GE(std::min(images.in_run_bytes(), images.out_run_bytes()), 256 * KiB);
+    // All axes the other way round, as MATLAB has them.
+    const BoxGrid turned = make_box_grid(shape_of({100, 50, 60, 200}, {3, 2, 1, 0}, 2), 1, GiB, 1);
+    EXPECT_GE(std::min(turned.in_run_bytes(), turned.out_run_bytes()), 4 * KiB);
+    EXPECT_LE(turned.most_bytes(), 256 * MiB);
+}
+
 TEST(BoxGrid, ReadsWhatABoxNeeds) {
     // Output axes y, x, z of a 5 × 7 × 11 volume; a box of y 2 … 4, x 3 … 6 and all z.
-    const BoxGrid grid{shape_of({5, 7, 11}, {1, 2, 0}, 8), 2, 3};
+    const BoxGrid grid{shape_of({5, 7, 11}, {1, 2, 0}, 8), {2, 3}};
     const PermuteBox box{{2, 4}, {3, 6}};
     EXPECT_EQ(grid.in_extents(box), (Extents{5, 2, 3}));
     EXPECT_EQ(grid.in_start(box), (Extents{0, 2, 3}));
-    const RowRuns runs = input_runs(grid, box);
+    ASSERT_EQ(input_runs(grid, box).size(), 1);
+    const RowRuns runs = input_runs(grid, box).front();
     EXPECT_EQ(runs.first, 2);
     EXPECT_EQ(runs.rows, 2);
     EXPECT_EQ(runs.runs, 5);
@@ -86,14 +122,14 @@ TEST(BoxGrid, RunsAreLongWhereMemoryAllows) {
     const BoxGrid image = make_box_grid(shape_of({1, 100000, 100000}, {0, 2, 1}, 8), 1, GiB, 1);
     EXPECT_GE(image.in_run_bytes(), 8 * KiB);
     EXPECT_LE(image.most_bytes(), GiB);
-    EXPECT_EQ(image.first, 1);
+    EXPECT_EQ(image.box_extents[0], 1);
 }
 
 /// Extents of a box of `input` with its axes as {1, 0, 2}, elements of a byte.
 std::pair<std::int64_t, std::int64_t> box_of(const Extents& input, std::int64_t alignment,
                                              std::int64_t most_bytes, std::int64_t parts) {
     const BoxGrid grid = make_box_grid(shape_of(input, {1, 0, 2}, 1), alignment, most_bytes, parts);
-    return {grid.first, grid.second};
+    return {grid.box_extents[0], grid.box_extents[1]};
 }
 
 using Box = std::pair<std::int64_t, std::int64_t>;
@@ -131,7 +167,8 @@ TEST(BoxGrid, BoxesBeginWhereWritesMay) {
     for (const auto& permutation : permutations) {
         const BoxGrid grid = make_box_grid(shape_of({50, 70, 90}, permutation, 2), 16, 30000, 4);
         const Extents output = grid.output();
-        EXPECT_TRUE(grid.second % 16 == 0 || grid.second == output[1]) << grid.second;
+        const std::int64_t second = grid.box_extents[1];
+        EXPECT_TRUE(second % 16 == 0 || second == output[1]) << second;
     }
 }
 

@@ -51,11 +51,11 @@ std::vector<int> rows_made(const PermutePlan& plan) {
     for (std::int64_t box = 0; box < plan.grid.boxes(); ++box) {
         for (std::int64_t index = 0; index < plan.pieces(); ++index) {
             const PermuteBox piece = plan.piece(box, index);
-            if (piece.first.empty() || piece.second.empty()) {
+            if (piece[0].empty() || piece[1].empty()) {
                 continue;
             }
-            EXPECT_LE(piece.first.count() * piece.second.count(), plan.chunk_rows());
-            EXPECT_EQ(piece.second.first % plan.alignment, 0);
+            EXPECT_LE(piece[0].count() * piece[1].count(), plan.chunk_rows());
+            EXPECT_EQ(piece[1].first % plan.alignment, 0);
             for (const RowRange& rows : plan.grid.rows(piece)) {
                 for (std::int64_t row = rows.first; row < rows.last; ++row) {
                     ++times[static_cast<std::size_t>(row)];

@@ -54,6 +54,33 @@ TEST(StreamPlan, TakesTheRowsAndLanesItIsGiven) {
     EXPECT_EQ(on_gpu.need.device, plan.need.staging);
 }
 
+/// Takes memory for each thread, a byte for each row of a block.
+class WithThreads : public ShapeOnly {
+  public:
+    using ShapeOnly::ShapeOnly;
+    std::int64_t thread_bytes(const RowBlock& block) const override { return block.in_rows; }
+};
+
+TEST(StreamPlan, CountsWhatThreadsOfTheCpuTake) {
+    PlanRequest request;
+    request.host_memory = 8 * GiB;
+    request.chunk_rows = 7;
+    request.lanes = 3;
+    request.cores = 5;
+    const WithThreads job(square(1000, 2).shape());
+    // Beside slots, outputs and scratches as above: chunks are computed one after the other.
+    EXPECT_EQ(make_plan(job, request).need.staging,
+              3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11 + 5 * 11);
+    request.host_memory = make_plan(job, request).need.host();
+    EXPECT_EQ(make_plan(job, request).decomposition.chunk_rows, 7);
+    request.host_memory -= 1;
+    EXPECT_THROW(make_plan(job, request), Error);
+    request.host_memory = 8 * GiB;
+    request.backend = Backend::cuda;
+    request.device_memory = 8 * GiB;
+    EXPECT_EQ(make_plan(job, request).need.staging, 3 * 11 * 8000 + 3 * 7 * 8000);
+}
+
 /// Keeps images on a GPU for all lanes.
 class Keeping : public ShapeOnly {
   public:

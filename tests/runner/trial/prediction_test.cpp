@@ -13,7 +13,7 @@ using Busy = std::array<double, stage_count>;
 
 MeasuredRun run_of(const PassWork& work, double stream, const Busy& busy, double start = 0.1,
                    double finish = 0.01) {
-    return {start, finish, {{work, stream, busy}}};
+    return {start, finish, 0, {{work, stream, busy}}};
 }
 
 TEST(Prediction, ScalesEachStageByItsOwnWork) {
@@ -42,15 +42,30 @@ TEST(Prediction, ComputingWithoutOperationsGoesByBytes) {
     EXPECT_DOUBLE_EQ(predict(part, part, whole).passes[0].seconds(), 4);
 }
 
-TEST(Prediction, WhatGrewFromTheSmallPartGrowsOn) {
-    // A survey reads the input before the stream: 0.5 s for 1000 bytes more. The end does not grow.
-    const MeasuredRun small = run_of({500, 500, 0}, 0.5, {0.5, 0, 0, 0, 0, 0, 0}, 0.5, 0.2);
-    const MeasuredRun large = run_of({1000, 1000, 0}, 1, {1, 0, 0, 0, 0, 0, 0}, 1, 0.21);
-    const std::array whole = {PassWork{5000, 5000, 0}};
+TEST(Prediction, ASurveyGrowsWithWhatIsReadAndTheStartDoesNot) {
+    MeasuredRun small = run_of({500, 500, 0}, 0.5, {0.5, 0, 0, 0, 0, 0, 0}, 0.5);
+    MeasuredRun large = run_of({1000, 1000, 0}, 1, {1, 0, 0, 0, 0, 0, 0}, 0.9); // by other programs
+    small.survey_seconds = 0.125;
+    large.survey_seconds = 0.25;
+    const std::array whole = {PassWork{5000, 9000, 0}};
     const Prediction found = predict(small, large, whole);
-    EXPECT_DOUBLE_EQ(found.start_seconds, 1 + 0.5 * 8000 / 1000);
-    EXPECT_DOUBLE_EQ(found.finish_seconds, 0.21);
-    EXPECT_DOUBLE_EQ(found.seconds(), 5 + 5 + 0.21);
+    EXPECT_DOUBLE_EQ(found.start_seconds, 0.5);
+    EXPECT_DOUBLE_EQ(found.survey_seconds, 1.25);
+    EXPECT_DOUBLE_EQ(found.seconds(), 0.5 + 1.25 + 5 + 0.01);
+    EXPECT_EQ(prediction_lines(found).back(),
+              "start 500 ms, survey of the input 1.25 s, end 10 ms");
+}
+
+TEST(Prediction, TheEndGrowsWithWhatMayWaitForTheDisk) {
+    constexpr double mib = 1 << 20;
+    const MeasuredRun small = run_of({0, 16 * mib, 0}, 1, {}, 0.1, 0.25);
+    const MeasuredRun large = run_of({0, 48 * mib, 0}, 1, {}, 0.1, 0.5);
+    const std::array whole = {PassWork{0, 112 * mib, 0}};
+    EXPECT_DOUBLE_EQ(predict(small, large, whole).finish_seconds, 1);
+    const std::array huge = {PassWork{0, 1e6 * mib, 0}};
+    EXPECT_DOUBLE_EQ(predict(small, large, huge).finish_seconds, 2.5); // 256 MiB more than the part
+    const MeasuredRun steady = run_of({0, 48 * mib, 0}, 1, {}, 0.1, 0.26); // by less than the noise
+    EXPECT_DOUBLE_EQ(predict(small, steady, huge).finish_seconds, 0.26);
 }
 
 TEST(Prediction, IdleTimeGrowsButNotItsShare) {
@@ -64,7 +79,7 @@ TEST(Prediction, IdleTimeGrowsButNotItsShare) {
 
 TEST(Prediction, PassesAddUp) {
     const MeasuredPass pass{{10, 10, 0}, 1, {1, 0, 0, 0, 0, 0, 0}};
-    const MeasuredRun run{0.25, 0.5, {pass, pass}};
+    const MeasuredRun run{0.25, 0.5, 0, {pass, pass}};
     const std::array whole = {PassWork{20, 20, 0}, PassWork{70, 70, 0}};
     EXPECT_DOUBLE_EQ(predict(run, run, whole).seconds(), 0.25 + 2 + 7 + 0.5);
 }

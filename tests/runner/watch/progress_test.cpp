@@ -71,7 +71,8 @@ TEST(Progress, SaysHowLongItTakesFromPartsOfRowsToo) {
     for (int second = 0; second <= 10; ++second) {
         progress.update({second / 200.0, 1, 0, static_cast<double>(second), {}});
     }
-    EXPECT_EQ(content(file.get()), "job  5.0 %  0 MB/s  3:10 min left\n");
+    progress.finish({0.05, 1, 0, 10, {}}); // stopped: nothing more is done
+    EXPECT_EQ(content(file.get()), "job  5.0 %  0 MB/s  3:10 min left\njob  5.0 %  0 MB/s\n");
 }
 
 TEST(Progress, IsSilentWhenAsked) {

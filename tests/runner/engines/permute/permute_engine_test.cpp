@@ -3,6 +3,7 @@
 #include "runner/engines/permute/permute_engine.hpp"
 
 #include "base/format.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "jobs/transpose/transpose_job.hpp"
 #include "runner/engines/permute/permuted_rows.hpp"
 #include "tests/support/copy_stream.hpp"
@@ -19,7 +20,7 @@
 namespace runner {
 namespace {
 
-using Permuted = std::array<int, 3>;
+using Permuted = std::vector<int>;
 
 /// The shape of elements of one byte.
 PermuteShape shape_of(const Extents& input, const Permuted& permutation) {
@@ -27,7 +28,7 @@ PermuteShape shape_of(const Extents& input, const Permuted& permutation) {
     shape.input = input;
     shape.permutation = permutation;
     const Extents output = shape.permuted(input);
-    shape.output = {ElementType::uint8, {output[0], output[1], output[2]}};
+    shape.output = {ElementType::uint8, output};
     return shape;
 }
 
@@ -35,17 +36,17 @@ PermuteShape shape_of(const Extents& input, const Permuted& permutation) {
 std::vector<std::byte> reference(const std::vector<std::byte>& in, const PermuteShape& shape) {
     const Extents n = shape.permuted(shape.input);
     std::vector<std::byte> out;
-    for (std::int64_t a = 0; a < n[0]; ++a) {
-        for (std::int64_t b = 0; b < n[1]; ++b) {
-            for (std::int64_t c = 0; c < n[2]; ++c) {
-                Extents at{};
-                at.at(static_cast<std::size_t>(shape.permutation[0])) = a;
-                at.at(static_cast<std::size_t>(shape.permutation[1])) = b;
-                at.at(static_cast<std::size_t>(shape.permutation[2])) = c;
-                const std::int64_t from = (at[0] * shape.input[1] + at[1]) * shape.input[2] + at[2];
-                out.push_back(in[static_cast<std::size_t>(from)]);
-            }
+    for (std::int64_t i = 0; i < std::ssize(in); ++i) {
+        Extents at(n.size());
+        std::int64_t rest = i;
+        for (std::size_t axis = n.size(); axis-- > 0; rest /= n[axis]) {
+            at[static_cast<std::size_t>(shape.permutation[axis])] = rest % n[axis];
         }
+        std::int64_t from = 0;
+        for (std::size_t axis = 0; axis < n.size(); ++axis) {
+            from = from * shape.input[axis] + at[axis];
+        }
+        out.push_back(in[static_cast<std::size_t>(from)]);
     }
     return out;
 }
@@ -56,9 +57,8 @@ class PermuteTrial : public SteppedRun {
     /// `chunk_rows`: of a box. `alignment`: of its rows.
     PermuteTrial(const PermuteShape& shape, std::int64_t chunk_rows, int lanes,
                  std::int64_t alignment = 1, RowSet done = {})
-        : SteppedRun(counted_bytes(shape.input[0] * shape.input[1] * shape.input[2]),
-                     shape.input[2], shape.output.shape[0] * shape.output.shape[1],
-                     shape.output.shape[2]),
+        : SteppedRun(counted_bytes(checked_product(shape.input)), shape.input.back(),
+                     row_count(shape.output), shape.output.shape.back()),
           job(shape) {
         PlanRequest request;
         request.host_memory = std::int64_t{1} << 40;
@@ -99,20 +99,20 @@ class PermuteTrial : public SteppedRun {
             return axis == 2 || (at.at(static_cast<std::size_t>(axis)) >= range.first &&
                                  at.at(static_cast<std::size_t>(axis)) < range.last);
         };
-        return within(permutation[0], indices.first) && within(permutation[1], indices.second);
+        return within(permutation[0], indices[0]) && within(permutation[1], indices[1]);
     }
     std::string text(std::int64_t box) const {
         const PermuteBox at = plan.grid.box(box);
         return fmt::format("the output's indices {} to {} of axis 0 and {} to {} of axis 1",
-                           at.first.first, at.first.last - 1, at.second.first, at.second.last - 1);
+                           at[0].first, at[0].last - 1, at[1].first, at[1].last - 1);
     }
 
     TransposeJob job;
     PermutePlan plan;
 };
 
-constexpr std::array<Permuted, 6> permutations = {
-    {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+const std::vector<Permuted> permutations = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                            {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
 TEST(PermuteEngine, MakesThePlainReference) {
     for (const Permuted& permutation : permutations) {
@@ -141,6 +141,31 @@ TEST(PermuteEngine, MakesThePlainReference) {
     }
 }
 
+TEST(PermuteEngine, MakesThePlainReferenceOfMoreAxes) {
+    const auto expect_right = [](const Extents& input, const Permuted& permutation,
+                                 std::int64_t chunk_rows, std::int64_t alignment) {
+        SCOPED_TRACE(fmt::format(
+            "{} from {}, boxes of {}",
+            shape_text(std::vector<std::int64_t>(permutation.begin(), permutation.end())),
+            shape_text(input), chunk_rows));
+        PermuteTrial trial(shape_of(input, permutation), chunk_rows, 2, alignment);
+        (void)trial.run();
+        EXPECT_TRUE(trial.is_right());
+        EXPECT_EQ(trial.writer.written(), trial.all_rows());
+    };
+    Permuted four = {0, 1, 2, 3};
+    do {
+        for (const std::int64_t chunk_rows : {1, 6, 1000}) {
+            expect_right({3, 5, 2, 7}, four, chunk_rows, 1);
+            expect_right({3, 1, 5, 4}, four, chunk_rows, 2);
+        }
+    } while (std::next_permutation(four.begin(), four.end()));
+    Permuted five = {0, 1, 2, 3, 4};
+    do {
+        expect_right({3, 2, 5, 1, 4}, five, 7, 1);
+    } while (std::next_permutation(five.begin(), five.end()));
+}
+
 TEST(PermuteEngine, LeavesOutFinishedRows) {
     for (const Permuted& permutation : permutations) {
         for (const std::int64_t chunk_rows : {1, 4, 6}) {
@@ -160,7 +185,7 @@ TEST(PermuteEngine, ReadsTheRunsOfABox) {
     BoxGrid grid;
     grid.shape = shape_of({3, 5, 7}, {1, 0, 2});
     const auto runs = [&](const PermuteBox& box) {
-        const RowRuns made = input_runs(grid, box);
+        const RowRuns made = input_runs(grid, box).at(0);
         return std::array{made.first,  made.rows,         made.runs,
                           made.stride, made.first_column, made.columns};
     };
@@ -301,12 +326,17 @@ TEST(PermuteEngine, StopsWhenAskedTo) {
 }
 
 TEST(PermutedRows, AreThoseOfThePlainReference) {
+    std::vector<PermuteShape> shapes = {shape_of({2, 7, 2, 5}, {3, 2, 0, 1}),
+                                        shape_of({2, 2, 5, 7}, {1, 0, 3, 2})};
     for (const Permuted& permutation : permutations) {
-        const TransposeJob job(shape_of({4, 5, 7}, permutation));
+        shapes.push_back(shape_of({4, 5, 7}, permutation));
+    }
+    for (const PermuteShape& shape : shapes) {
+        const TransposeJob job(shape);
         const std::vector<std::byte> in = counted_bytes(140);
         const std::vector<std::byte> expected = reference(in, job.shape());
-        const std::int64_t row_bytes = job.shape().output.shape[2];
-        SteppedReader reader(in, 7);
+        const std::int64_t row_bytes = shape.output.shape.back();
+        SteppedReader reader(in, shape.input.back());
         PermutedRows computer(job, reader, 1, 1);
         const std::int64_t rows = 140 / row_bytes;
         for (const RowRange& range :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/trial/picture_numbers.hpp"
+#include "runner/trial/choice/picture_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +40,8 @@ TEST(PictureNumbers, RemovedCountsWhatDiffers) {
     EXPECT_DOUBLE_EQ(removed->deviation, std::sqrt(2.0));
     // Differences less their mean are -1, -1, 2 and none: along rows 1, along columns -2, of 6.
     EXPECT_DOUBLE_EQ(removed->structure.value(), -2.0 / 6);
+    EXPECT_DOUBLE_EQ(removed->correlation.value(), 1.0 / 6);
+    EXPECT_DOUBLE_EQ(removed->white_limit(), 3 / std::sqrt(3.0));
     EXPECT_FALSE(removed_between(before, before)->structure);
     EXPECT_FALSE(removed_between(before, std::vector{image(4, 1, {1, 2, 3, 4})}));
     EXPECT_FALSE(removed_between(std::vector{image(1, 1, {nan})}, std::vector{image(1, 1, {1})}));

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runner/trial/part_choice.hpp"
+#include "runner/trial/part/part_choice.hpp"
 
 #include "base/error.hpp"
+#include "jobs/job.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace runner {
 namespace {
 
 WholeInput whole_of(std::vector<std::int64_t> shape, const Locality& locality = {}) {
-    std::vector<bool> cuts(shape.size(), true);
-    return {std::move(shape), locality, std::move(cuts)};
+    WholeInput whole{std::move(shape), {}};
+    whole.axes.resize(whole.shape.size());
+    const std::size_t least = std::min<std::size_t>(3, whole.axes.size());
+    for (std::size_t i = 0; i < least; ++i) {
+        whole.axes[whole.axes.size() - 1 - i] = {locality.reach.at(2 - i), locality.step.at(2 - i),
+                                                 locality.block.at(2 - i), locality.wraps};
+    }
+    return whole;
 }
 
 TEST(PartChoice, TakesRowsOfAnImageFromItsMiddle) {
@@ -36,6 +45,16 @@ TEST(PartChoice, TakesNoMoreThanThereIs) {
     EXPECT_EQ(exact_part(whole, part), part);
 }
 
+TEST(PartChoice, LiesAroundASlice) {
+    const WholeInput whole = whole_of({100, 30, 40});
+    const auto part = [&](std::int64_t around) {
+        return choose_part(whole, 10 * 30 * 40, PartPlace::central, PartMiddle{0, around});
+    };
+    EXPECT_EQ(part(70), (Box{{65, 0, 0}, {75, 30, 40}}));
+    EXPECT_EQ(part(2), (Box{{0, 0, 0}, {10, 30, 40}}));
+    EXPECT_EQ(part(1000), (Box{{90, 0, 0}, {100, 30, 40}}));
+}
+
 TEST(PartChoice, BeginsAtStepsAndEndsAtBlocks) {
     const WholeInput whole =
         whole_of({1000, 100}, {.reach = {0, 5, 0}, .step = {1, 6, 1}, .block = {1, 3, 1}});
@@ -48,9 +67,9 @@ TEST(PartChoice, WrappingReachesTheWholesOwnEnds) {
     WholeInput whole = whole_of({100, 100}, {.reach = {0, 2, 3}, .wraps = true});
     const Box part{{0, 0}, {50, 100}};
     EXPECT_EQ(exact_part(whole, part), (Box{{2, 0}, {48, 100}}));
-    whole.locality.wraps = false;
+    whole.axes = {{2}, {3}};
     EXPECT_EQ(exact_part(whole, part), (Box{{0, 0}, {48, 100}}));
-    whole.locality.reach = {0, 30, 0};
+    whole.axes[0].reach = 30;
     EXPECT_EQ(exact_part(whole, Box{{20, 0}, {70, 100}}), std::nullopt);
 }
 
@@ -69,7 +88,7 @@ TEST(PartChoice, ReadsRanges) {
                             ":,:,:,:", "3:9,:", "-5:,:", ":,", "99999999999999999999:"}) {
         EXPECT_THROW(static_cast<void>(parse_part(whole, bad)), Error) << bad;
     }
-    whole.is_cut[0] = false;
+    whole.axes[0].is_cut = false;
     EXPECT_THROW(static_cast<void>(parse_part(whole, "1:2,:,:")), Error);
 }
 
