@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times the kinds that change values on the GPU beside a device copy of as many bytes as each reads
-// and writes: value_kinds_bench [SIDE [SAMPLES]].
+// and writes: value_kinds_bench [SIDE [SAMPLES [NAME]]]; of lines that begin with NAME, if given.
 #include "bench/kernels/times.hpp"
 #include "kernels/bin/bin.hpp"
 #include "kernels/correct/correct.hpp"
@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -34,8 +35,8 @@ __global__ void fill_kernel(std::uint32_t* words, std::int64_t count) {
 
 class Bench {
   public:
-    Bench(std::int64_t side, int samples)
-        : side_(side), samples_(samples),
+    Bench(std::int64_t side, int samples, std::string name)
+        : side_(side), samples_(samples), name_(std::move(name)),
           in_(allocate_device(queue_, side * side * most_element_bytes)),
           out_(allocate_device(queue_, side * side * most_element_bytes)) {
         launch(queue_, {dim3(132 * 16), dim3(256)}, fill_kernel,
@@ -52,7 +53,12 @@ class Bench {
             medians(type, {3, 3, 3});
             medians(type, {1, 5, 5});
         }
-        medians(ElementType::uint16, {1, 7, 7});
+        for (const ElementType type :
+             {ElementType::uint8, ElementType::uint16, ElementType::float32}) {
+            for (const int extent : {7, 9, 11, 13, 15}) {
+                medians(type, {1, extent, extent});
+            }
+        }
         medians(ElementType::float32, {5, 5, 5});
         for (const ElementType type : {ElementType::uint8, ElementType::uint16,
                                        ElementType::float32, ElementType::float64}) {
@@ -90,6 +96,9 @@ class Bench {
     template <class Work>
     void line(const std::string& name, std::int64_t bytes, std::int64_t elements,
               const Work& work) {
+        if (!name.starts_with(name_)) {
+            return;
+        }
         const Times copies = time(queue_, samples_, 4, [&] {
             copy_on_device(queue_, out_.data(), in_.data(), bytes / 2);
         });
@@ -204,6 +213,7 @@ class Bench {
     CudaQueue queue_{0};
     std::int64_t side_;
     int samples_;
+    std::string name_; ///< of the lines that are wanted
     Buffer in_;
     Buffer out_;
 };
@@ -214,7 +224,8 @@ class Bench {
 int main(int argc, char** argv) {
     try {
         const std::int64_t side = argc > 1 ? std::atoll(argv[1]) : 16384;
-        runner::Bench(side / 64 * 64, argc > 2 ? std::atoi(argv[2]) : 11).run();
+        runner::Bench(side / 64 * 64, argc > 2 ? std::atoi(argv[2]) : 11, argc > 3 ? argv[3] : "")
+            .run();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -1,8 +1,11 @@
-# Times cupyx.scipy.ndimage.median_filter (mode reflect) beside value_kinds_bench's rows, and the
-# sorting of sinograms' columns by cupy, a sinogram at a time, as httomolibgpu does it; and cuFFT's
-# two transforms of padded projections, without the padding and the filter.
+# Times cupyx.scipy.ndimage.median_filter (mode reflect) beside value_kinds_bench's rows, and cuCIM's
+# where it is installed; the sorting of sinograms' columns by cupy, a sinogram at a time, and by
+# httomolibgpu where it is installed; and cuFFT's two transforms of padded projections, without the
+# padding and the filter.
 #   python3 value_kinds_peer.py [SIZE [LAUNCHES]]
+import importlib
 import sys
+import types
 
 import cupy
 from cupyx.scipy import fft
@@ -33,6 +36,47 @@ def time_transforms(rows, columns, padded, launches):
               f"spread {100 * spread:4.1f} %, 8 projections of {rows} x {columns}", flush=True)
 
 
+def installed(name):
+    """A module, or nothing. Reconstructions, whose libraries are large, are left out."""
+    for part in ("recon", "recon.algorithm", "recon.rotation"):
+        stand_in = types.ModuleType(f"httomolibgpu.{part}")
+        stand_in.__getattr__ = lambda _: None
+        sys.modules[stand_in.__name__] = stand_in
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        print(f"# {name}: {error}")
+        return None
+
+
+def time_large_medians(side, launches):
+    filters = installed("cucim.skimage.filters")
+    for name in ("uint8", "uint16", "float32"):
+        values = cupy.random.default_rng(1).random((side, side), dtype=cupy.float32) * 60000
+        image = (values / 256 if name == "uint8" else values).astype(name)
+        for extent in (7, 9, 11, 13, 15):
+            window = cupy.ones((extent, extent), bool)
+            ways = {"cupyx": lambda: median_filter(image, size=extent)}
+            if filters:
+                ways["cuCIM"] = lambda: filters.median(image, footprint=window, mode="reflect")
+            for peer, way in ways.items():
+                median, spread = median_time(way, launches)
+                print(f"{f'median 1x{extent}x{extent} {name} {peer}':32} {median:9.4f} ms  "
+                      f"{side * side * 1e-6 / median:7.2f} Gelements/s  spread {100 * spread:4.1f} %", flush=True)
+
+
+def time_httomolibgpu(launches):
+    stripe = installed("httomolibgpu.prep.stripe")
+    if not stripe:
+        return
+    for angles in (1500, 4001):
+        values = cupy.random.default_rng(1).random((angles, 20, 2448), dtype=cupy.float32)
+        median, spread = median_time(lambda: stripe.remove_stripe_based_sorting(values.copy(), size=31), launches)
+        print(f"{f'stripes sort {angles} httomolibgpu':32} {median:9.4f} ms  "
+              f"{values.size * 1e-6 / median:7.2f} Gelements/s  spread {100 * spread:4.1f} %, 20 sinograms, float32",
+              flush=True)
+
+
 def main():
     side = int(sys.argv[1]) if len(sys.argv) > 1 else 16384
     launches = int(sys.argv[2]) if len(sys.argv) > 2 else 5
@@ -50,6 +94,8 @@ def main():
             print(f"{'median ' + text + ' ' + name:32} {median:9.4f} ms  "
                   f"{side * side * 1e-6 / median:7.1f} Gelements/s  spread {100 * spread:4.1f} %",
                   flush=True)
+    time_large_medians(side, launches)
+    time_httomolibgpu(launches)
     for name in ("uint16", "float32"):
         for angles in (1500, 4001):
             shape = (angles, 2448)

@@ -10,6 +10,10 @@ html_title = "runner"
 html_theme_options = {"navigation_depth": 2}
 html_show_sourcelink = False
 html_copy_source = False
+templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["dark.css"]
+html_additional_pages = {"index": "landing.html"}
 root_doc = "docs/README"
 include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**.md",
                     "bench/results/README.md", "examples/*.md", "packaging/*.md", "slurm/*.md",
