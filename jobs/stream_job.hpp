@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,12 @@ class StepMarks {
     virtual void mark(std::int64_t bytes) = 0;
 };
 
+/// A block among those of one frame that a device computes one after the other.
+struct BlockRun {
+    std::optional<RowBlock> before = {};   ///< the one that ends where this one begins
+    std::optional<std::int64_t> last = {}; ///< where the last one ends; nothing: this is the last
+};
+
 /// What run() works with, beside its rows: memory of its queue.
 struct RunMemory {
     std::byte* scratch = nullptr; ///< scratch_bytes(), of this call alone
@@ -85,11 +92,16 @@ struct RunMemory {
     std::int64_t counted_first = 0;
     std::int64_t counted_last = std::numeric_limits<std::int64_t>::max();
     StepMarks* marks = nullptr; ///< null: none are recorded
+    BlockRun blocks = {};
+    /// carried_bytes() as the call for `blocks.before` has left them, which is done; null: all rows
+    /// are computed anew.
+    const std::byte* carried = nullptr;
+    std::byte* carry = nullptr; ///< the same for the next call to find; null: nothing is left
 };
 
 /// A job whose output chunk is a function of the same rows of the input and a halo.
 /// Pure: same bytes in, same bytes out; no files, no MPI, and no memory between calls but what
-/// prepare() has made and what is counted.
+/// prepare() has made, what is counted, and rows carried to the next block.
 class StreamJob : public Job {
   public:
     virtual StreamShape shape() const = 0;
@@ -120,6 +132,10 @@ class StreamJob : public Job {
 
     /// Fills it before the first call of `run`; it may be used once `queue` is synchronized.
     virtual void prepare(Queue& /*queue*/, std::byte* /*kept*/) const {}
+
+    /// Device memory, of this block or a smaller one, by which a call of `run` leaves the next one
+    /// rows that both need and only one computes. It may be the same memory for both calls.
+    virtual std::int64_t carried_bytes(const RowBlock& /*block*/) const { return 0; }
 
     /// How many steps run() marks; 0 for a job that is none of several.
     virtual std::size_t steps() const { return 0; }

@@ -93,6 +93,47 @@ struct PipelineJob::Scratch {
     }
 };
 
+/// The last rows of each step's buffer but the first one's, for the next block: one place a step,
+/// which they fill to its end.
+class PipelineJob::Carried {
+  public:
+    explicit Carried(const PipelineJob& job) {
+        for (std::size_t i = 1; i < job.steps_.size(); ++i) {
+            row_bytes_.push_back(job.shapes_[i].in_row_bytes);
+            bytes_ += round_up(job.chain_.most_carried(i) * row_bytes_.back(), line);
+            ends_.push_back(bytes_);
+        }
+    }
+
+    std::int64_t bytes() const { return bytes_; }
+
+    /// Copies the first rows of step `i`'s buffer from where the block before has left them.
+    void take(Queue& queue, const std::byte* carried, std::size_t i, const StepWork& work,
+              std::byte* buffer) const {
+        const std::int64_t bytes = work.carried * row_bytes_[i - 1];
+        copy(queue, buffer, carried + ends_[i - 1] - bytes, bytes);
+    }
+
+    /// Copies its last rows, as many as `most`, to where the next block finds them.
+    void leave(Queue& queue, std::byte* carry, std::size_t i, const StepWork& work,
+               std::int64_t most, const std::byte* buffer) const {
+        const std::int64_t bytes = std::min(most, work.held) * row_bytes_[i - 1];
+        copy(queue, carry + ends_[i - 1] - bytes, buffer + work.held * row_bytes_[i - 1] - bytes,
+             bytes);
+    }
+
+  private:
+    static void copy(Queue& queue, std::byte* to, const std::byte* from, std::int64_t bytes) {
+        if (bytes > 0) {
+            std::visit([&](auto& backend) { copy_on_device(backend, to, from, bytes); }, queue);
+        }
+    }
+
+    std::vector<std::int64_t> row_bytes_; ///< of the steps from the second on
+    std::vector<std::int64_t> ends_;      ///< of their places
+    std::int64_t bytes_ = 0;
+};
+
 PipelineJob::PipelineJob(std::vector<PipelineStep> steps, std::optional<PipelineStep> order)
     : order_(std::move(order)), steps_(std::move(steps)), shapes_(shapes_of(steps_)),
       chain_(shapes_), shape_(joined_shape(chain_, shapes_)) {
@@ -253,6 +294,11 @@ std::int64_t PipelineJob::kept_bytes(Backend backend) const {
     return bytes;
 }
 
+std::int64_t PipelineJob::carried_bytes(const RowBlock& block) const {
+    // No block follows in a frame that is in one.
+    return block.frames > 1 || block.out_rows == shape_.rows ? 0 : Carried(*this).bytes();
+}
+
 void PipelineJob::prepare(Queue& queue, std::byte* kept) const {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         stream(i).prepare(queue, kept);
@@ -318,18 +364,30 @@ double PipelineJob::operations(const RowBlock& block) const {
 
 void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                       const RunMemory& memory) const {
-    const std::vector<StepWork> works = chain_.work(block, counting_steps_);
+    const std::vector<StepWork> works =
+        chain_.work(block, counting_steps_, memory.blocks,
+                    memory.carried != nullptr ? Carries::yes : Carries::no);
     const Scratch scratch(*this, backend_of(queue), block);
+    const Carried carried(*this);
+    const bool is_followed = memory.carry != nullptr &&
+                             memory.blocks.last.value_or(0) > block.out_first + block.out_rows;
     const std::byte* from = in;
     std::byte* kept = memory.kept;
-    for (std::size_t i = 0; i < works.size() && !works[i].calls.empty(); ++i) {
-        std::byte* to = i + 1 == works.size() ? out : scratch.buffer(memory.scratch, i + 1);
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        const bool is_last = i + 1 == works.size();
+        std::byte* to = is_last ? out : scratch.buffer(memory.scratch, i + 1);
+        if (!is_last && works[i + 1].carried > 0) {
+            carried.take(queue, memory.carried, i + 1, works[i + 1], to);
+        }
         std::int64_t bytes = 0;
         for (const StepCall& call : works[i].calls) {
             bytes += call_bytes(i, call.block);
             stream(i).run(queue, call.block, from + call.in_row * shapes_[i].in_row_bytes,
                           to + call.out_row * shapes_[i].out_row_bytes,
                           {memory.scratch, kept, call.own.first, call.own.last});
+        }
+        if (!is_last && is_followed) {
+            carried.leave(queue, memory.carry, i + 1, works[i + 1], chain_.most_carried(i + 1), to);
         }
         if (memory.marks != nullptr) {
             memory.marks->mark(bytes);

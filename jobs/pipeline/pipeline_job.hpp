@@ -56,6 +56,7 @@ class PipelineJob : public StreamJob {
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
     std::int64_t thread_bytes(const RowBlock& block) const override;
     std::int64_t kept_bytes(Backend backend) const override;
+    std::int64_t carried_bytes(const RowBlock& block) const override;
     void prepare(Queue& queue, std::byte* kept) const override;
     std::size_t steps() const override { return steps_.size(); }
     std::vector<std::string> counted() const override;
@@ -68,6 +69,7 @@ class PipelineJob : public StreamJob {
 
   private:
     struct Scratch;
+    class Carried;
 
     const StreamJob& stream(std::size_t step) const;
     /// Read and made by a call of a step.

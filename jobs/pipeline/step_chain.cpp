@@ -166,23 +166,22 @@ void StepChain::add_calls(std::size_t index, RowSpan out, std::vector<StepWork>&
     }
 }
 
-std::vector<StepWork> StepChain::work(const RowBlock& block, std::size_t least) const {
-    if (block.frames > 1 || block.out_rows == rows()) {
-        return whole_frames(block.frames); // rows of the frame's other end are not held again
-    }
-    // Which rows of each step's input are the block's own, and of the last one's output.
-    std::vector<RowSpan> own = {{block.out_first, block.out_first + block.out_rows}};
+StepChain::Extended StepChain::extended(const RowBlock& block, std::size_t least) const {
+    Extended found;
+    std::vector<RowSpan>& own = found.own;
+    own = {{block.out_first, block.out_first + block.out_rows}};
     for (const Step& step : steps_) {
         own.push_back({step.made.before(own.back().first), step.made.before(own.back().last)});
     }
-    std::vector<StepWork> works(steps_.size());
+    std::vector<StepWork>& works = found.works;
+    works.resize(steps_.size());
     std::size_t count = steps_.size(); // of steps with output; rows behind the last whole block,
     while (count > 0 && own[count].count() == 0) { // for example, have none
         --count;
     }
     count = count < steps_.size() ? std::min(count, least) : count;
     if (count == 0) {
-        return works;
+        return found;
     }
     // The last of them, which may make nothing of some layers.
     const RowSpan in = window(steps_[count - 1], own[count - 1]);
@@ -197,39 +196,133 @@ std::vector<StepWork> StepChain::work(const RowBlock& block, std::size_t least) 
             held = {std::min(held.first, own[i + 1].first), std::max(held.last, own[i + 1].last)};
         }
         add_calls(i, held, works, held);
+        works[i + 1].first = works[i].calls.front().out_row;
     }
-    for (std::size_t i = 0; i < count; ++i) {
+    works.front().first = block.in_first;
+    if (count < works.size()) {
+        works[count].first = own[count].first;
+    }
+    return found;
+}
+
+std::vector<StepWork> StepChain::work(const RowBlock& block, std::size_t least,
+                                      const BlockRun& blocks, Carries carries) const {
+    if (block.frames > 1 || block.out_rows == rows()) {
+        return whole_frames(block.frames); // rows of the frame's other end are not held again
+    }
+    const Extended plain = extended(block, least);
+    std::vector<StepWork> works = plain.works;
+    // Where a step needs whole frames, a block may make more of them than the one behind it.
+    const BlockRun near = whole_ ? BlockRun{} : blocks;
+    const Extended before = near.before ? extended(*near.before, least) : Extended{};
+    if (near.before && carries == Carries::yes && is_inside(before) && is_inside(plain) &&
+        !carry(before, works)) {
+        works = plain.works;
+    }
+    own_rows(plain, near, before, works);
+    works.front().held = block.in_rows;
+    place_calls(works);
+    return works;
+}
+
+/// Whether every step makes rows of the block, and of no other frame than the block's.
+bool StepChain::is_inside(const Extended& block) const {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        const std::vector<StepCall>& calls = block.works[i].calls;
+        if (calls.size() != 1) {
+            return false;
+        }
+        const RowBlock& in = calls.front().block;
+        // With a periodic border the window of a whole frame is not that of its last rows.
+        const bool whole = in.in_first <= 0 || in.in_first + in.in_rows >= steps_[i].rows;
+        if (border_ == RowBorder::periodic && whole) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::int64_t StepChain::most_carried(std::size_t step) const {
+    return whole_ ? 0
+                  : std::min(steps_[step].rows,
+                             2 * steps_[step].halo + steps_[step - 1].made.each - 1);
+}
+
+/// Leaves out of `works` what the block before has made: from the last step to the first, each
+/// makes what the next one takes and the block before has not made. False where that is more than
+/// is carried.
+bool StepChain::carry(const Extended& before, std::vector<StepWork>& works) const {
+    for (std::size_t i = steps_.size() - 1; i-- > 0;) {
+        StepWork& next = works[i + 1];
+        StepCall& call = works[i].calls.front();
+        const StepCall& earlier = before.works[i].calls.front();
+        const std::int64_t made = earlier.out_row + earlier.out_rows;
+        const std::int64_t last = call.out_row + call.out_rows;
+        next.first = next.calls.empty() ? made : next.calls.front().in_row;
+        next.carried = std::min(made, last) - next.first;
+        if (next.carried < 0 || next.carried > most_carried(i + 1)) {
+            return false;
+        }
+        if (made >= last) {
+            works[i].calls.clear();
+            continue;
+        }
+        const Step& step = steps_[i];
+        const RowSpan rows = rows_around(step, {made, last});
+        if (step.made.before(rows.first) != made) {
+            return false;
+        }
+        const RowSpan in = window(step, rows);
+        call.block = {1, in.first, in.count(), rows.first, rows.count()};
+        call.in_row = in.first;
+        call.out_row = made;
+        call.out_rows = last - made;
+    }
+    return true;
+}
+
+/// Marks the own rows of each call: those of the block, or, where blocks follow one another, those
+/// of all of them that no block before has made.
+void StepChain::own_rows(const Extended& block, const BlockRun& blocks, const Extended& before,
+                         std::vector<StepWork>& works) const {
+    std::int64_t end = blocks.last.value_or(0); // of the last block; a row of each step's input
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        RowSpan own = block.own[i + 1];
+        end = steps_[i].made.before(end);
+        if (blocks.before) {
+            const std::vector<StepCall>& earlier = before.works[i].calls;
+            const std::int64_t made =
+                earlier.empty() ? own.first : earlier.back().out_row + earlier.back().out_rows;
+            own.first = std::max(own.first, made);
+        }
+        own.last = std::max({own.first, own.last, end});
         for (StepCall& call : works[i].calls) {
             const auto within = [&](std::int64_t row) {
                 return std::clamp<std::int64_t>(row - call.out_row, 0, call.out_rows);
             };
-            call.own = {within(own[i + 1].first), within(own[i + 1].last)};
+            call.own = {within(own.first), within(own.last)};
         }
     }
-    works.front().held = block.in_rows;
-    place_calls(block.in_first, works);
-    return works;
 }
 
-/// Extended rows to places in buffers, each of which begins with what the step before makes; the
-/// first with row `first`.
-void StepChain::place_calls(std::int64_t first, std::vector<StepWork>& works) const {
-    for (std::size_t i = 0; i < works.size() && !works[i].calls.empty(); ++i) {
-        const std::int64_t begin = works[i].calls.front().out_row;
-        std::int64_t made = 0;
+/// Extended rows to places in buffers.
+void StepChain::place_calls(std::vector<StepWork>& works) const {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        StepWork* next = i + 1 < works.size() ? &works[i + 1] : nullptr;
+        if (next != nullptr) {
+            next->held = next->carried;
+        }
         for (StepCall& call : works[i].calls) {
-            call.in_row -= first;
-            call.out_row -= begin;
-            made = call.out_row + call.out_rows;
+            call.in_row -= works[i].first;
+            call.out_row -= next != nullptr ? next->first : works[i].calls.front().out_row;
+            if (next != nullptr) {
+                next->held = call.out_row + call.out_rows;
+            }
             const std::int64_t frames = steps_[i].frames;
             if (frames > 1) {
                 const std::int64_t rows = steps_[i].rows / frames;
                 call.block = {call.block.in_rows / rows, 0, rows, 0, rows};
             }
-        }
-        first = begin;
-        if (i + 1 < works.size()) {
-            works[i + 1].held = made;
         }
     }
 }
@@ -242,7 +335,7 @@ std::vector<StepWork> StepChain::whole_frames(std::int64_t frames) const {
         call.block = {frames * step.frames, 0, rows, 0, rows};
         call.out_rows = frames * step.out_rows;
         call.own = {0, call.out_rows};
-        works.push_back({{call}, frames * step.rows});
+        works.push_back({{call}, frames * step.rows, 0, 0});
     }
     return works;
 }

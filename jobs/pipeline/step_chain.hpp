@@ -31,7 +31,9 @@ struct StepCall {
 /// end that a later step reads across.
 struct StepWork {
     std::vector<StepCall> calls;
-    std::int64_t held = 0; ///< rows in the step's buffer
+    std::int64_t held = 0;    ///< rows in the step's buffer
+    std::int64_t carried = 0; ///< of these the first, which the block before has made
+    std::int64_t first = 0;   ///< of these, as a row of the step's input; extended
 };
 
 /// The most rows that a step's buffer holds and that one call is for, of any block up to a size.
@@ -39,6 +41,9 @@ struct StepSize {
     std::int64_t held = 0;
     RowBlock block; ///< as large as the largest of its calls
 };
+
+/// Whether rows of the block before are there.
+enum class Carries { no, yes };
 
 /// The rows of steps that follow one another, each taking what the one before makes. Maps rows of
 /// the last step's output back to rows of the first one's input.
@@ -60,9 +65,17 @@ class StepChain {
     RowBorder border() const { return border_; }
     OutputRows made() const { return made_; }
 
-    /// What each step computes for a block of the pipeline: no calls where it has no output, or no
-    /// later step takes it. The first `least` steps have calls wherever they have output.
-    std::vector<StepWork> work(const RowBlock& block, std::size_t least = 0) const;
+    /// What each step computes for a block of the pipeline: no calls where it has no output, no
+    /// later step takes it, or all of it is carried. The first `least` steps make all their own
+    /// rows, whether or not a later step takes them.
+    ///
+    /// With a block before this one (`blocks`), rows that this one has made for its own last rows
+    /// are carried, if `carries`, and are its own: each row is some block's own once.
+    std::vector<StepWork> work(const RowBlock& block, std::size_t least = 0,
+                               const BlockRun& blocks = {}, Carries carries = Carries::no) const;
+    /// The most rows of a step's input, not of the first one's, that are carried; those that a
+    /// block leaves are the last ones in the step's buffer.
+    std::int64_t most_carried(std::size_t step) const;
     /// The sizes of this block or any smaller one.
     std::vector<StepSize> sizes(const RowBlock& block) const;
 
@@ -79,12 +92,23 @@ class StepChain {
         std::int64_t reach_in = 0;  ///< and with its halo
     };
 
+    /// What is computed for a block, with extended rows in place of those in buffers.
+    struct Extended {
+        std::vector<StepWork> works;
+        std::vector<RowSpan> own; ///< of each step's input, and of the last one's output
+    };
+
+    Extended extended(const RowBlock& block, std::size_t least) const;
+    bool is_inside(const Extended& block) const;
+    bool carry(const Extended& before, std::vector<StepWork>& works) const;
+    void own_rows(const Extended& block, const BlockRun& blocks, const Extended& before,
+                  std::vector<StepWork>& works) const;
     RowSpan rows_around(const Step& step, RowSpan out) const;
     RowSpan window(const Step& step, RowSpan rows) const;
     void add_calls(std::size_t index, RowSpan out, std::vector<StepWork>& works,
                    RowSpan& held) const;
     std::vector<StepWork> whole_frames(std::int64_t frames) const;
-    void place_calls(std::int64_t first, std::vector<StepWork>& works) const;
+    void place_calls(std::vector<StepWork>& works) const;
     StepSize size(std::size_t index, const RowBlock& block, std::int64_t own_rows) const;
 
     std::vector<Step> steps_;

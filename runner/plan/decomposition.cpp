@@ -162,8 +162,14 @@ std::optional<Chunk> ChunkCursor::next() {
         const std::int64_t end = std::min({step, d.rows, row + rows});
         const RowRange window = d.window(row, end);
         chunk.block = {1, window.first, window.count(), row, end - row};
+        chunk.run.last = std::min(d.rows, row + rows);
+        if (before_ && before_->frame == chunk.frame && before_->block.frames == 1 &&
+            before_->block.out_first + before_->block.out_rows == row) {
+            chunk.run.before = before_->block;
+        }
     }
     rest_.first += chunk.out_rows();
+    before_ = chunk;
     return chunk;
 }
 

@@ -83,6 +83,7 @@ Decomposition one_rank(const StreamShape& shape, std::int64_t stored_rows,
 struct Chunk {
     std::int64_t frame = 0; ///< its first (mostly only) frame
     RowBlock block;
+    BlockRun run = {}; ///< of blocks of its frame without a finished row between them
 
     std::int64_t out_rows() const { return block.frames * block.out_rows; }
     std::int64_t in_rows() const { return block.frames * block.in_rows; }
@@ -99,6 +100,7 @@ class ChunkCursor {
   private:
     Decomposition decomposition_;
     RowRange rest_;
+    std::optional<Chunk> before_; ///< what next() returned last
 };
 
 /// How many chunks a slab is cut into.

@@ -295,12 +295,13 @@ StreamPlan with_chunks(const StreamJob& job, const StreamPlan& frame, std::int64
     plan.decomposition.chunk_rows = chunk_rows;
     plan.lanes = static_cast<int>(lanes);
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
+    plan.carried_bytes = job.carried_bytes(plan.decomposition.largest_block());
     plan.chunk_seconds = job.operations(usual_block(plan.decomposition)) /
                          (plan.backend == Backend::cuda ? gpu_rate : core_rate * plan.cores);
     const std::int64_t in = plan.in_bytes() * plan.input_slots();
     const std::int64_t out = plan.out_bytes() * plan.lanes;
-    const std::int64_t scratch =
-        plan.scratch_bytes * plan.lanes + job.kept_bytes(plan.backend); // that all lanes share
+    const std::int64_t scratch = (plan.scratch_bytes + plan.carried_bytes) * plan.lanes +
+                                 job.kept_bytes(plan.backend); // that all lanes share
     if (plan.backend == Backend::cuda) {
         plan.need.staging = plan.most_in_portion() * plan.input_slots() +
                             plan.most_out_portion() * plan.out_portions_a_lane() * plan.lanes;

@@ -25,6 +25,9 @@ template <class Q> struct StreamLane {
     StreamLane(const StreamPlan& plan, const QueueMaker& make_queue, std::size_t steps)
         : queue(make_queue()), output(plan, own()),
           scratch(allocate_device(own(), plan.scratch_bytes)), begun(own()), computed(own()) {
+        if (plan.carried_bytes > 0) { // an allocation of no bytes would still take a page
+            carry = allocate_device(own(), plan.carried_bytes);
+        }
         for (std::size_t step = 0; step < steps; ++step) {
             step_ends.emplace_back(own());
         }
@@ -34,6 +37,7 @@ template <class Q> struct StreamLane {
     Queue queue;
     ChunkOutput<Q> output;
     Buffer scratch;
+    Buffer carry; ///< rows for the next chunk
     typename Q::Event begun;
     typename Q::Event computed;
     std::vector<typename Q::Event> step_ends; ///< of a job of several steps
@@ -133,7 +137,8 @@ template <class Queue_> class StreamEngine {
     RowHasher hasher_;
     std::optional<typename Q::Event> origin_; ///< reached when the recorder's time starts
     ChunkCursor cursor_;
-    std::optional<Piece> before_; ///< what next() returned last
+    std::optional<Piece> before_;          ///< what next() returned last
+    StreamLane<Q>* lane_before_ = nullptr; ///< of the chunk that was computed last
 };
 
 template <class Q>
@@ -145,12 +150,12 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
         lanes_.emplace_back(plan_, make_queue, stream.job.steps());
-        times_.device_bytes += lanes_.back().output.device_bytes() + lanes_.back().scratch.size();
+        times_.device_bytes += lanes_.back().output.device_bytes() + lanes_.back().scratch.size() +
+                               lanes_.back().carry.size();
     }
     Q& first = lanes_.front().own();
     times_.device_bytes += input_.device_bytes();
     if (const std::int64_t kept = stream.job.kept_bytes(plan_.backend); kept > 0) {
-        // An allocation of no bytes would still take a page of the device.
         kept_ = allocate_device(first, kept);
         times_.device_bytes += kept_.size();
     }
@@ -225,8 +230,21 @@ template <class Q> void StreamEngine<Q>::compute(const Piece& piece) {
     input_.loaded(piece.number).hold(lane.own());
     lane.begun.record(lane.own());
     LaneMarks<Q> marks(lane);
+    RunMemory memory{.scratch = lane.scratch.data(),
+                     .kept = kept_.data(),
+                     .marks = &marks,
+                     .blocks = piece.chunk.run};
+    if (plan_.carried_bytes > 0) {
+        if (lane_before_ != nullptr) {
+            // It leaves rows in its lane, and reads those of the lane before it.
+            lane_before_->computed.hold(lane.own());
+            memory.carried = piece.chunk.run.before ? lane_before_->carry.data() : nullptr;
+        }
+        memory.carry = lane.carry.data();
+        lane_before_ = &lane;
+    }
     stream_.job.run(lane.queue, piece.chunk.block, input_.data(piece.number), lane.output.data(),
-                    {.scratch = lane.scratch.data(), .kept = kept_.data(), .marks = &marks});
+                    memory);
     lane.computed.record(lane.own());
     lane.output.start(in_rows(piece), lane.own());
 }

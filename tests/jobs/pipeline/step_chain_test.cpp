@@ -82,20 +82,37 @@ Values whole(const std::vector<Step>& steps, Values values) {
     return values;
 }
 
+/// How a pipeline is run.
+struct Run {
+    std::int64_t chunk_rows = 1;
+    std::int64_t alignment = 1;
+    int ranks = 1;
+    std::size_t least = 0;
+    Carries carries = Carries::no;
+};
+
+/// What the blocks of a rank leave behind, a value a step.
+struct Left {
+    std::vector<Values> own;
+    std::vector<Values> carried;    ///< for the next block
+    std::vector<std::int64_t> made; ///< rows, by the blocks that follow one another
+};
+
 /// What a pipeline makes of a block, as PipelineJob::run() does; held to the sizes that are
-/// planned. Appends each step's own rows to `own`, of the first `least` steps those that no later
-/// step takes too.
-Values block_of(const std::vector<Step>& steps, const StepChain& chain, const RowBlock& block,
-                Values values, const std::vector<StepSize>& sizes, std::size_t least,
-                std::vector<Values>& own) {
-    const std::vector<StepWork> works = chain.work(block, least);
+/// planned. Appends each step's own rows to `left`, of the first steps those that no later step
+/// takes too.
+Values block_of(const std::vector<Step>& steps, const StepChain& chain, const Chunk& chunk,
+                Values values, const std::vector<StepSize>& sizes, const Run& how, Left& left) {
+    const std::vector<StepWork> works = chain.work(chunk.block, how.least, chunk.run, how.carries);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (works[i].calls.empty()) {
-            return {};
-        }
-        EXPECT_EQ(works[i].held, std::ssize(values));
+        EXPECT_EQ(works[i].held, std::ssize(values)) << "step " << i;
         EXPECT_LE(works[i].held, sizes[i].held) << "step " << i;
         Values made;
+        if (i + 1 < steps.size() && works[i + 1].carried > 0) {
+            const Values& from = left.carried[i + 1];
+            EXPECT_LE(works[i + 1].carried, std::ssize(from)) << "step " << i + 1;
+            made.assign(from.end() - std::min(works[i + 1].carried, std::ssize(from)), from.end());
+        }
         for (const StepCall& call : works[i].calls) {
             EXPECT_GE(call.in_row, 0);
             EXPECT_LE(call.block.frames * call.block.in_rows,
@@ -110,27 +127,47 @@ Values block_of(const std::vector<Step>& steps, const StepChain& chain, const Ro
             EXPECT_EQ(std::ssize(made), call.out_row);
             made.insert(made.end(), part.begin(), part.end());
             EXPECT_LE(call.own.last, call.out_rows);
-            own[i].insert(own[i].end(), part.begin() + call.own.first,
-                          part.begin() + call.own.last);
+            left.made[i] += std::ssize(part);
+            left.own[i].insert(left.own[i].end(), part.begin() + call.own.first,
+                               part.begin() + call.own.last);
         }
         values = std::move(made);
+        if (i + 1 < steps.size()) {
+            const std::int64_t count = std::min(chain.most_carried(i + 1), std::ssize(values));
+            left.carried[i + 1].assign(values.end() - count, values.end());
+        }
     }
     return values;
 }
 
+/// The rows that each step makes if all blocks that end with this one are a single one.
+std::vector<std::int64_t> made_at_once(const StepChain& chain, const Decomposition& d,
+                                       std::int64_t first, std::int64_t last) {
+    const RowRange in = d.window(first, last);
+    std::vector<std::int64_t> made;
+    for (const StepWork& work : chain.work({1, in.first, in.count(), first, last - first})) {
+        made.push_back(0);
+        for (const StepCall& call : work.calls) {
+            made.back() += call.out_rows;
+        }
+    }
+    return made;
+}
+
 /// Streams a pipeline over an input, chunk by chunk, and compares it with the steps one by one.
-void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::int64_t alignment,
-                  int ranks, std::size_t least) {
+void expect_equal(const std::vector<Step>& steps, const Run& how) {
     std::vector<StreamShape> shapes;
     for (const Step& step : steps) {
         shapes.push_back(step.shape);
     }
     ASSERT_TRUE(StepChain::is_chain(shapes));
     const StepChain chain(shapes);
-    const std::int64_t step = chain.made().layer > 1 ? chain.made().layer : alignment;
+    const std::int64_t step = chain.made().layer > 1 ? chain.made().layer : how.alignment;
     const Decomposition d{chain.frames(), chain.rows(), chain.halo(),
-                          chain.border(), step,         (chunk_rows + step - 1) / step * step,
-                          ranks,          {},           chain.made()};
+                          chain.border(), step,         (how.chunk_rows + step - 1) / step * step,
+                          how.ranks,      {},           chain.made()};
+    const bool is_carried = how.carries == Carries::yes && how.least == 0 &&
+                            chain.border() == RowBorder::inside && chain.halo() < chain.rows();
     const std::vector<StepSize> sizes = chain.sizes(d.largest_block());
     Values input(static_cast<std::size_t>(d.total_rows()));
     for (std::size_t i = 0; i < input.size(); ++i) {
@@ -139,9 +176,15 @@ void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::
     const Values expected = whole(steps, input);
     Values made;
     std::vector<Values> own(steps.size());
-    for (int rank = 0; rank < ranks; ++rank) {
+    for (int rank = 0; rank < how.ranks; ++rank) {
+        Left left{own, std::vector<Values>(steps.size()), {}};
+        std::int64_t first = 0;
         ChunkCursor cursor(d, d.slab(rank));
         while (const std::optional<Chunk> chunk = cursor.next()) {
+            if (!chunk->run.before) {
+                left.made.assign(steps.size(), 0);
+                first = chunk->block.out_first;
+            }
             Values in;
             for (const RowSource& run :
                  chunk->block.frames > 1
@@ -152,12 +195,20 @@ void expect_equal(const std::vector<Step>& steps, std::int64_t chunk_rows, std::
                 in.insert(in.end(), input.begin() + run.source,
                           input.begin() + run.source + run.count);
             }
-            const Values part = block_of(steps, chain, chunk->block, in, sizes, least, own);
+            const Values part = block_of(steps, chain, *chunk, in, sizes, how, left);
             made.insert(made.end(), part.begin(), part.end());
+            if (is_carried && chunk->block.frames == 1) {
+                const std::int64_t last = chunk->block.out_first + chunk->block.out_rows;
+                const std::vector<std::int64_t> most = made_at_once(chain, d, first, last);
+                for (std::size_t i = 0; i < steps.size(); ++i) {
+                    EXPECT_LE(left.made[i], most[i]) << "no row twice by step " << i;
+                }
+            }
         }
+        own = left.own;
     }
     EXPECT_EQ(made, expected);
-    for (std::size_t i = 0; i < least; ++i) {
+    for (std::size_t i = 0; i < how.least; ++i) {
         const std::vector<Step> first(steps.begin(), steps.begin() + std::ptrdiff_t(i) + 1);
         EXPECT_EQ(own[i], whole(first, input)) << "own rows of step " << i;
     }
@@ -262,8 +313,9 @@ TEST(StepChain, EqualsTheStepsOneByOne) {
                     std::to_string(step.shape.made.each) + ")";
         }
         SCOPED_TRACE("round " + std::to_string(round) + ":" + text);
-        expect_equal(steps, from(1, 60), from(1, 3), static_cast<int>(from(1, 4)),
-                     static_cast<std::size_t>(from(0, std::ssize(steps))));
+        expect_equal(steps, {from(1, 60), from(1, 3), static_cast<int>(from(1, 4)),
+                             static_cast<std::size_t>(from(0, std::ssize(steps))),
+                             from(0, 3) == 0 ? Carries::no : Carries::yes});
     }
 }
 
