@@ -138,9 +138,8 @@ void Run::share_images(const JobPlan& plan) const {
 /// On the first rank, once its output's folder is there.
 ToDo Run::settle() {
     check_side_files(command_);
-    if (std::string doubt = disk_space(*prepared_).doubt(); !doubt.empty()) {
-        tell_warning(in_words_of(command_, doubt));
-        warnings_.push_back(std::move(doubt));
+    if (const std::string doubt = disk_space(*prepared_).doubt(); !doubt.empty()) {
+        warnings_.push_back(warn(command_, doubt));
     }
     if (claim_ == nullptr) {
         own_claim_.emplace(pass_.file.output.file, owner_text(binding_->host), place_.prober);
@@ -215,9 +214,8 @@ void Run::tell_findings(std::size_t known) const {
     }
     if (place_.ranks.first()) {
         std::for_each(prepared_->input.notes.begin() + static_cast<std::ptrdiff_t>(known),
-                      prepared_->input.notes.end(), [this](const std::string& note) {
-                          tell_warning(in_words_of(command_, note));
-                      });
+                      prepared_->input.notes.end(),
+                      [this](const std::string& note) { warn(command_, note); });
     }
 }
 
@@ -296,13 +294,15 @@ void Run::put_together(RunReport& report) {
                          plan_->host_memory - plan_->need.host()},
                         place_);
     report.levels = assembled.levels;
+    for (std::string& warning : report.warnings) { // These were told when the input was read.
+        warning = in_words_of(command_, warning);
+    }
     report.warnings.insert(report.warnings.end(), warnings_.begin(), warnings_.end());
     place_.log.phases.begin("recording checksums and facts");
     ranks.first_alone([&] {
-        for (std::string& warning :
+        for (const std::string& warning :
              claim_->complete(*prepared_, beginning_, provenance(report), assembled.extremes)) {
-            tell_warning(in_words_of(command_, warning));
-            report.warnings.push_back(std::move(warning));
+            report.warnings.push_back(warn(command_, warning));
         }
     });
 }
@@ -362,7 +362,7 @@ ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace
     run.prepare();
     if (place.ranks.first()) {
         for (const std::string& note : run.prepared().input.notes) {
-            tell_warning(in_words_of(command, note));
+            warn(command, note);
         }
     }
     run.bind();

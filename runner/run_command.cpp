@@ -4,11 +4,18 @@
 #include "jobs/toml_text.hpp"
 #include "runner/job_file/argument_words.hpp"
 #include "runner/job_file/job_file.hpp"
+#include "runner/messages.hpp"
 
 namespace runner {
 
 std::string in_words_of(const RunCommand& command, const std::string& message) {
     return command.text ? in_words_of_arguments(message, command.job) : message;
+}
+
+std::string warn(const RunCommand& command, const std::string& warning) {
+    std::string told = in_words_of(command, warning);
+    tell_warning(told);
+    return told;
 }
 
 std::vector<std::string> settings_of(const RunCommand& command) {

@@ -57,6 +57,9 @@ struct RunPlace {
 /// A message in the words of what the caller wrote: a job file, or a command line in place of one.
 std::string in_words_of(const RunCommand& command, const std::string& message);
 
+/// Tells a warning on standard error. Returns the words of it, which are in_words_of()'s.
+std::string warn(const RunCommand& command, const std::string& warning);
+
 /// The command line's choices, laid over the job file like any other setting.
 std::vector<std::string> settings_of(const RunCommand& command);
 

@@ -1,5 +1,6 @@
 """Kinds of jobs as commands, `runner median IN OUT --size 3,3`: the same output as that of the job file
 that they stand for; and what else a command line says without a job file's words."""
+import json
 import os
 import pathlib
 import re
@@ -160,3 +161,13 @@ def test_failures_of_a_run_name_what_the_command_line_has(name):
     message = call(*words, "--quiet", "--backend", "cpu", code=code).stderr
     assert all(each in message for each in said), message
     assert not re.search(r"(input|output|run)\.[a-z]+ |job file|:\d+:\d+|\[\[", message), message
+
+
+def test_warnings_of_a_report_are_in_the_words_of_the_command_line():
+    np.save("colour.npy", np.ones((5, 7, 3), "u1"))
+    said = call("median", "colour.npy", "out.npy", "--size", "3,3", "--quiet", "--backend", "cpu",
+                "--report", "r.json").stderr
+    warnings = json.loads(pathlib.Path("r.json").read_text())["warnings"]
+    assert [line for line in said.splitlines() if "warning: " in line] == [f"runner: warning: {each}" for each in warnings]
+    assert any("--set input.colour=true if" in each for each in warnings), warnings
+    assert not any(re.search(r"(input|output|run)\.[a-z]+ = ", each) for each in warnings), warnings
