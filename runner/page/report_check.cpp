@@ -235,9 +235,10 @@ void require(const std::string& name, const Json& report, std::string_view path,
 } // namespace
 
 Error no_report(const std::string& name, const std::string& why) {
-    return {ExitCode::input,
-            {"this is no report of runner", name, why,
-             "Name a file that --report FILE.json has written"}};
+    return {
+        ExitCode::input,
+        {"this is no report of runner", name, why,
+         "Name a file that --report FILE.json has written, or the folder of a batch's outputs"}};
 }
 
 Error no_report_in(const std::string& name, const std::string& text) {

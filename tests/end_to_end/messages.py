@@ -162,7 +162,7 @@ def test_reports():
     for name, why in [("in.h5", "it is an HDF5 file"), ("text.json", "it is not JSON"),
                       ("list.json", "it is JSON without what a report holds")]:
         for page in [[], ["--page", "page.html"]]:
-            message = bad(3, ["this is no report of runner", name, why], "report", name, *page)
+            message = bad(3, ["this is no report of runner", name, why, "folder of a batch"], "report", name, *page)
             assert "json.exception" not in message, message
 
 
