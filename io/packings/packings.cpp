@@ -201,7 +201,7 @@ std::optional<std::size_t> unpack_lzw(std::span<const std::byte> packed, std::sp
     Codes codes(packed);
     Table table;
     std::size_t done = 0;
-    std::optional<unsigned> before;
+    unsigned before = table_size; // none
     while (done < to.size()) {
         // The decoder is one entry behind the coder, but for the first code after an empty table.
         const unsigned code = codes.next(table.bits());
@@ -210,17 +210,17 @@ std::optional<std::size_t> unpack_lzw(std::span<const std::byte> packed, std::sp
         }
         if (code == clear_code) {
             table.clear();
-            before.reset();
+            before = table_size;
             continue;
         }
-        if (!before) {
+        if (before == table_size) {
             if (code > clear_code) {
                 return std::nullopt;
             }
         } else if (code < table.size()) {
-            table.add(*before, table[code].first);
+            table.add(before, table[code].first);
         } else if (code == table.size() && code < table_size) {
-            table.add(*before, table[*before].first);
+            table.add(before, table[before].first);
         } else {
             return std::nullopt;
         }
