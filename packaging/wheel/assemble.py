@@ -111,7 +111,7 @@ def take_licences(folder: pathlib.Path, files: list[pathlib.Path], build: pathli
         done = subprocess.run(["ldd", file], env=search, check=True, capture_output=True, text=True)
         used |= set(re.findall(r"=> (/\S+)", done.stdout))
     own = (str(build.resolve()), str(stubs.resolve()))
-    outside = {path for path in used if not path.startswith(own)} | {"/usr/bin/orterun"}
+    outside = {path for path in used if not os.path.realpath(path).startswith(own)} | {"/usr/bin/orterun"}
     owners = packages.owners(outside) | packages.owners(packages.headers(str(build)))
     for owner in sorted(owners):
         name = owner.split(":")[0]
