@@ -114,8 +114,7 @@ Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
     }
     const std::optional<std::size_t> c = axes.find("c");
     for (const ChannelList& each : channel_lists) {
-        const bool may_be_one = !c && (each.list == &Axes::channels || each.list == &Axes::colours);
-        if (std::ssize(axes.*each.list) != (c ? shape[*c] : may_be_one ? 1 : 0)) {
+        if (std::ssize(axes.*each.list) != (c ? shape[*c] : 1)) {
             (axes.*each.list).clear();
         }
     }

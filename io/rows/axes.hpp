@@ -40,10 +40,10 @@ struct Affine {
 struct Axes {
     std::vector<Axis> each = {};            ///< one for each axis; empty where nothing says
     std::vector<std::string> channels = {}; ///< names along the axis c; without it one, or none
-    /// In which each channel is drawn, "RRGGBB"; without an axis c one. Empty where nothing says.
+    /// In which each channel is drawn, "RRGGBB"; without an axis c one, or none.
     std::vector<std::string> colours = {};
-    /// The wavelength of emission, or excitation, of each channel in nm, "461.5"; empty where
-    /// nothing says.
+    /// The wavelength of emission, or excitation, of each channel in nm, "461.5"; without an axis c
+    /// one, or none.
     std::vector<std::string> emissions = {};
     std::vector<std::string> excitations = {};
     std::optional<Affine> sform = {}; ///< any affine
@@ -62,7 +62,7 @@ struct Axes {
 };
 
 /// What is known of each channel along the axis c, with the names that texts have for it. An image
-/// without that axis has one name and one colour.
+/// without that axis is one channel.
 struct ChannelList {
     const char* name;
     std::vector<std::string> Axes::*list;

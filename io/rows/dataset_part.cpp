@@ -155,7 +155,7 @@ Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
     const auto taken = [&](const std::vector<std::string>& all) {
         std::vector<std::string> some;
         const TakenNumbers numbers(part, *c);
-        for (std::int64_t i = 0; !all.empty() && !part.drops(*c) && i < numbers.count(); ++i) {
+        for (std::int64_t i = 0; !all.empty() && i < numbers.count(); ++i) {
             some.push_back(all[static_cast<std::size_t>(numbers[i])]);
         }
         return some;

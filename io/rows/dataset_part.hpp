@@ -49,7 +49,8 @@ std::vector<AxisOrigin> origins_of(const DatasetPart& part);
 DatasetInfo info_of_part(const DatasetInfo& info, const DatasetPart& part);
 
 /// The axes of a part: without those that it drops, and with spacing and origin of the elements
-/// that it takes.
+/// that it takes. Of channels it has what is known of those that it takes, also of one whose axis
+/// it drops.
 Axes axes_of_part(const Axes& whole, const DatasetPart& part);
 
 /// Which rows of a dataset a part reads: those of its box, with all axes and without what a step

@@ -81,8 +81,9 @@ Axes moved_axes(const Axes& whole, const std::vector<AxisOrigin>& from) {
         }
     }
     if (!whole.find("c")) {
-        made.channels = whole.channels;
-        made.colours = whole.colours;
+        for (const ChannelList& each : channel_lists) {
+            made.*each.list = whole.*each.list;
+        }
     }
     made.sform = moved(whole.sform, from);
     made.qform = moved(whole.qform, from);

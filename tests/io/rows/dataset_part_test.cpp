@@ -211,6 +211,24 @@ TEST(DatasetPart, HasTheAxesThatItTakes) {
     EXPECT_FALSE(fitting_axes(axes, std::vector<std::int64_t>{3, 5, 7}).known());
 }
 
+TEST(DatasetPart, KeepsWhatIsKnownOfTheChannelWhoseAxisItDrops) {
+    Axes axes = axes_of_letters("cyx");
+    axes.channels = {"a", "b", "c"};
+    axes.colours = {"FF0000", "00FF00", "0000FF"};
+    axes.emissions = {"461", "509.5", "670"};
+    const Axes one = axes_of_part(axes, {{1, 0, 0}, {1, 4, 7}, {}, {}, {0}});
+    EXPECT_EQ(one.names(), "y, x");
+    EXPECT_EQ(one.channels, (std::vector<std::string>{"b"}));
+    EXPECT_EQ(one.colours, (std::vector<std::string>{"00FF00"}));
+    EXPECT_EQ(one.emissions, (std::vector<std::string>{"509.5"}));
+    EXPECT_TRUE(one.excitations.empty());
+    EXPECT_EQ(fitting_axes(one, std::vector<std::int64_t>{4, 7}), one);
+    EXPECT_EQ(axes_of_part(one, {{1, 0}, {2, 7}}).emissions, one.emissions);
+    axes.each[0].name = "y";
+    axes.each[1].name = "c"; // of four elements, which these are not the channels of
+    EXPECT_TRUE(fitting_axes(axes, std::vector<std::int64_t>{3, 4, 7}).channels.empty());
+}
+
 TEST(DatasetPart, ReadsAnyRowsOfAnyPart) {
     std::mt19937 random(1);
     for (const std::vector<std::int64_t>& shape :
