@@ -31,6 +31,8 @@ struct FileOfChunks {
     std::string name; ///< in the folder
     /// By ChunkGrid's order, as they follow one another; -1 for one beyond the array's end.
     std::vector<std::int64_t> chunks;
+    std::string array = {};               ///< of a folder: the array's path in it, as "/1"
+    std::vector<std::int64_t> shard = {}; ///< its index; empty where the file is one chunk
 };
 
 /// A coarser level of an image.

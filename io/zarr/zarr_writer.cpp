@@ -186,6 +186,11 @@ FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlav
     for (std::size_t axis = 0; axis < place.size(); ++axis) {
         file.name += (axis == 0 ? "" : "/") + std::to_string(place[axis]);
     }
+    file.array =
+        flavour == ZarrFlavour::ome ? "/" + std::to_string(output.layout.pyramid.level) : "/data";
+    if (is_in_shards(output)) {
+        file.shard = place;
+    }
     const Extents within = counts_along(shard, grid.chunk());
     for (std::int64_t i = 0; i < checked_product(within); ++i) {
         Extents element = coordinates(i, within);

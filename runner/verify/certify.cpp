@@ -199,7 +199,7 @@ std::vector<DatasetDigest> digest_levels(FileAccess& files, const FinishedOutput
     if (const std::vector<WrongFile> wrong = check_levels(files, output, {}, threads);
         !wrong.empty()) {
         throw Error(ExitCode::differs,
-                    {"cannot certify the output", output.file + "/" + wrong.front().name,
+                    {"cannot certify the output", output.file + "/" + wrong.front().text(),
                      wrong.front().why, "See runner verify " + shell_word(output.file)});
     }
     const std::vector<DatasetLayout> places = places_of_levels(files, image);

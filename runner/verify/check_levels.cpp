@@ -30,14 +30,6 @@ std::array<std::int64_t, 3> chunk_extents(const OutputDataset& output) {
     return Volumes(ChunkGrid(output.array, output.layout).chunk()).extents;
 }
 
-/// The name of a file in a folder; files that there are have the names that links lead to.
-std::string name_within(const std::string& folder, const std::string& file) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(file, ignored)
-        .lexically_relative(std::filesystem::weakly_canonical(folder, ignored))
-        .string();
-}
-
 /// What a thread compares levels with.
 struct LevelReader {
     StoredBoxes image;
@@ -126,6 +118,27 @@ std::vector<std::unique_ptr<LevelChunkMaker>> makers_of(const LevelSweep& sweep,
 /// The name of a level that is in the file of its image, for people.
 std::string name_of_level(std::size_t index) { return "level " + std::to_string(index + 1); }
 
+/// The wrong chunks of a level, by their numbers.
+using WrongChunks = std::map<std::int64_t, StoredBoxes::WrongChunk>;
+
+/// The files of a level that have them, each with the first one.
+void add_wrong_files(const OutputDataset& level, const WrongChunks& wrong,
+                     std::vector<WrongFile>& files) {
+    const ChunkFinder finder(level);
+    std::set<std::string> known;
+    for (const auto& [chunk, found] : wrong) {
+        FoundChunk first = finder.find(chunk);
+        if (!known.insert(first.file).second) {
+            continue;
+        }
+        if (found.what == StoredBoxes::WrongChunk::What::file && !first.shard.empty()) {
+            first.chunk.clear();
+        }
+        std::string name = first.file;
+        files.push_back({std::move(name), found.why, std::move(first)});
+    }
+}
+
 /// Writes the chunks of a level again, each into its place in the file of the image.
 void restore_level(const LevelSweep& sweep, const OutputDataset& image,
                    const DatasetLayout& of_image, const DatasetLayout& of_level, int threads) {
@@ -204,10 +217,10 @@ std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& out
         }
     }
     std::mutex mutex;
-    std::map<std::string, std::string> wrong;
-    const auto mark = [&](std::size_t level, const std::string& file, const std::string& why) {
+    std::vector<WrongChunks> wrong(sweep.levels().size());
+    const auto mark = [&](std::size_t level, StoredBoxes::WrongChunk found) {
         const std::lock_guard lock(mutex);
-        wrong.emplace(in_file ? name_of_level(level) : name_within(image.file, file), why);
+        wrong[level].emplace(found.chunk, std::move(found));
     };
     const std::int64_t all = sweep.regions();
     const std::vector<std::int64_t> regions = spread(sample.value_or(all), all);
@@ -218,17 +231,21 @@ std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& out
             sweep.region(regions[static_cast<std::size_t>(item)]),
             [&](const VolumeBox& box, std::byte* to) { reader.image.read(box, to); },
             [&](std::size_t level, const VolumeBox& box, const std::byte* elements) {
-                reader.levels[level]->compare(box, elements,
-                                              [&](const std::string& file, const std::string& why) {
-                                                  mark(level, file, why);
-                                              });
+                reader.levels[level]->compare(box, elements, [&](StoredBoxes::WrongChunk found) {
+                    mark(level, std::move(found));
+                });
             });
     });
     std::vector<WrongFile> listed;
-    listed.reserve(wrong.size());
-    for (const auto& [name, why] : wrong) {
-        listed.push_back({name, why});
+    for (std::size_t level = 0; level < wrong.size(); ++level) {
+        if (!wrong[level].empty() && in_file) {
+            listed.push_back({name_of_level(level), wrong[level].begin()->second.why});
+        } else if (!wrong[level].empty()) {
+            add_wrong_files(sweep.levels()[level].dataset, wrong[level], listed);
+        }
     }
+    std::sort(listed.begin(), listed.end(),
+              [](const WrongFile& a, const WrongFile& b) { return a.name < b.name; });
     return listed;
 }
 

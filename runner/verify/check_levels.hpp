@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "runner/verify/chunk_finder.hpp"
 #include "runner/verify/finished_output.hpp"
 
 #include <cstdint>
@@ -15,6 +16,10 @@ namespace runner {
 struct WrongFile {
     std::string name; ///< in the output's folder; or "level 1"
     std::string why;
+    std::optional<FoundChunk> first = {}; ///< of a folder: its first wrong chunk, or all of it
+
+    /// "1/c/0/1/0, array /1, shard [0, 1, 0], chunk [0, 2, 1]"; or "level 1".
+    std::string text() const { return first ? name + ", " + found_text(*first) : name; }
 
     bool operator==(const WrongFile&) const = default;
 };

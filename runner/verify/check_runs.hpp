@@ -19,6 +19,7 @@ struct WrongRows {
     RowRange rows;
     std::string why;                        ///< "the checksum differs", or why they cannot be read
     std::optional<std::uint64_t> hash = {}; ///< of a run as it is, where it can be read
+    std::string stored_in = {};             ///< of a folder: the array, the chunks and their files
 
     bool operator==(const WrongRows&) const = default;
 };

@@ -195,12 +195,12 @@ void mend_levels(const RepairRequest& request, ProbedFiles& files, const Finishe
     const std::vector<WrongFile> left = check_levels(files, output, {}, request.threads);
     if (!left.empty()) {
         throw Error(ExitCode::output, {"the output is still wrong after its repair",
-                                       output.file + "/" + left.front().name, left.front().why,
+                                       output.file + "/" + left.front().text(), left.front().why,
                                        "Its disk is damaged: run the job again with "
                                        "output.overwrite = true, on another disk"});
     }
     for (const WrongFile& each : wrong) {
-        result.files.push_back(each.name);
+        result.files.push_back(each.text());
     }
     write_record_again(output);
 }

@@ -114,9 +114,8 @@ void StoredBoxes::read(const VolumeBox& box, std::byte* to) {
     }
 }
 
-void StoredBoxes::compare(
-    const VolumeBox& box, const std::byte* elements,
-    const std::function<void(const std::string&, const std::string&)>& wrong) {
+void StoredBoxes::compare(const VolumeBox& box, const std::byte* elements,
+                          const std::function<void(WrongChunk found)>& wrong) {
     for (const Piece& piece : pieces_of(box)) {
         try {
             const std::byte* const there = chunk(piece.chunk) + piece.at * size_;
@@ -127,11 +126,14 @@ void StoredBoxes::compare(
                                                 elements + in_box * size_);
             });
             if (!is_same) {
-                wrong(file_of(piece.chunk), "its elements are not those of the image's blocks");
+                wrong({piece.chunk, "its elements are not those of the image's blocks"});
             }
         } catch (const Error& error) {
-            wrong(file_of(piece.chunk),
-                  format_error({error.text().what, error.text().where, error.text().why, ""}));
+            const bool is_there =
+                places_.chunks.at(static_cast<std::size_t>(piece.chunk)).bytes > 0;
+            wrong({piece.chunk,
+                   format_error({error.text().what, error.text().where, error.text().why, ""}),
+                   is_there ? WrongChunk::What::chunk : WrongChunk::What::file});
         }
     }
 }

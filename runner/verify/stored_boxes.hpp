@@ -29,10 +29,16 @@ class StoredBoxes {
     /// Fills memory with a box, dense. @throws Error (input) for a chunk that cannot be read.
     void read(const VolumeBox& box, std::byte* to);
 
-    /// Compares a box, dense, and calls `wrong` with the file of each chunk that has other
-    /// elements, or that cannot be read, and why.
+    /// A chunk that has other elements than it should, or cannot be read.
+    struct WrongChunk {
+        std::int64_t chunk = 0;
+        std::string why;
+        enum class What { chunk, file } what = What::chunk; ///< what is wrong: all of its file
+    };
+
+    /// Compares a box, dense, and calls `wrong` with each wrong chunk.
     void compare(const VolumeBox& box, const std::byte* elements,
-                 const std::function<void(const std::string& file, const std::string& why)>& wrong);
+                 const std::function<void(WrongChunk found)>& wrong);
 
   private:
     /// What a chunk has of a box.

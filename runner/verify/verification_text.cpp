@@ -17,8 +17,9 @@ std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& arr
     const std::vector<WrongRows> ranges = merged(wrong);
     std::string text;
     for (std::size_t i = 0; i < std::min(ranges.size(), most_told); ++i) {
-        text +=
-            "wrong: " + rows_text(ranges[i].rows, array) + ": " + printable(ranges[i].why) + "\n";
+        const std::string& stored_in = ranges[i].stored_in;
+        text += "wrong: " + rows_text(ranges[i].rows, array) + ": " + printable(ranges[i].why) +
+                (stored_in.empty() ? "" : " (" + printable(stored_in) + ")") + "\n";
     }
     if (ranges.size() > most_told) {
         text += fmt::format("wrong: and {} ranges more (--json lists all)\n",
@@ -30,7 +31,11 @@ std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& arr
 Json wrong_json(const std::vector<WrongRows>& wrong) {
     Json json = Json::array();
     for (const WrongRows& each : merged(wrong)) {
-        json.push_back({{"rows", Json::array(each.rows.first, each.rows.last)}, {"why", each.why}});
+        Json one{{"rows", Json::array(each.rows.first, each.rows.last)}, {"why", each.why}};
+        if (!each.stored_in.empty()) {
+            one["stored_in"] = each.stored_in;
+        }
+        json.push_back(std::move(one));
     }
     return json;
 }
@@ -38,9 +43,23 @@ Json wrong_json(const std::vector<WrongRows>& wrong) {
 std::string wrong_files_text(const std::vector<WrongFile>& wrong) {
     std::string text;
     for (const WrongFile& each : wrong) {
-        text += "wrong: " + printable(each.name) + ": " + printable(each.why) + "\n";
+        text += "wrong: " + printable(each.text()) + ": " + printable(each.why) + "\n";
     }
     return text;
+}
+
+Json wrong_file_json(const WrongFile& wrong) {
+    Json json{{"file", wrong.name}, {"why", wrong.why}};
+    if (wrong.first) {
+        json["array"] = wrong.first->array;
+        if (!wrong.first->shard.empty()) {
+            json["shard"] = wrong.first->shard;
+        }
+        if (!wrong.first->chunk.empty()) {
+            json["chunk"] = wrong.first->chunk;
+        }
+    }
+    return json;
 }
 
 /// "3 runs compared, 12 KiB: all right".
@@ -148,7 +167,7 @@ std::string verification_json(const Verification& v) {
         json["levels_are_checked"] = v.levels_are_checked;
         Json wrong = Json::array();
         for (const WrongFile& each : v.wrong_files) {
-            wrong.push_back({{"file", each.name}, {"why", each.why}});
+            wrong.push_back(wrong_file_json(each));
         }
         json["wrong_files"] = std::move(wrong);
     }

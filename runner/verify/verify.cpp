@@ -11,6 +11,7 @@
 #include "runner/probe/served_rows.hpp"
 #include "runner/verify/check_runs.hpp"
 #include "runner/verify/checked_rows.hpp"
+#include "runner/verify/chunk_finder.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/job_again.hpp"
 #include "runner/verify/kept_rows.hpp"
@@ -155,6 +156,20 @@ void check_kept(const VerifyRequest& request, FileAccess& files, const FinishedO
     result.wrong_kept = wrong_kept_rows(files, output, runs, request.threads);
 }
 
+/// Says where wrong rows are stored, of an output that is a folder.
+void add_places(const OutputDataset& output, std::vector<WrongRows>& wrong) {
+    if (wrong.empty() || !is_folder_of_chunks(output)) {
+        return;
+    }
+    const ChunkFinder finder(output);
+    for (WrongRows& each : wrong) {
+        const auto [first, last] = finder.find(each.rows);
+        const bool is_one = first == last;
+        each.stored_in = found_text(first) + (is_one ? "" : ", to " + place_text(last)) + ", in " +
+                         first.file + (first.file == last.file ? "" : " to " + last.file);
+    }
+}
+
 } // namespace
 
 std::vector<std::int64_t> spread(std::int64_t count, std::int64_t of) {
@@ -221,7 +236,8 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
     if (!result.differs()) {
         check_runs_undamaged(output);
     }
-    result.wrong_rows = among_all_rows(output, result.wrong_runs);
+    result.wrong_rows = merged(among_all_rows(output, result.wrong_runs));
+    add_places(output.dataset(), result.wrong_rows);
     result.wrong_recomputed = among_all_rows(output, result.wrong_recomputed);
     return result;
 }

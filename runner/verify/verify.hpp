@@ -31,7 +31,7 @@ struct Verification {
     std::int64_t checked_runs = 0; ///< of these, compared
     std::int64_t checked_rows = 0;
     std::vector<WrongRows> wrong_runs; ///< each a run, numbered among the rows that the job made
-    std::vector<WrongRows> wrong_rows; ///< the same, numbered among all rows
+    std::vector<WrongRows> wrong_rows; ///< the same, numbered among all rows, merged()
     std::int64_t recomputed_rows = 0;
     std::vector<WrongRows>
         wrong_recomputed;               ///< right by their checksum, but not what the job makes

@@ -310,6 +310,12 @@ def test_killed(fault):
 LAYOUTS = {"shards": "chunk = [1, 16, 16]\nshard = [2, 32, 48]", "chunks alone": "chunk = [2, 16, 16]\nshard = [2, 16, 16]"}
 
 
+def place_of(name, layout):
+    """What messages say of a file of a level: its array, and the shard or the chunk by its index."""
+    array, _, *index = name.split("/")
+    return f"{name}, array /{array}, {'shard' if layout == 'shards' else 'chunk'} [{', '.join(index)}]"
+
+
 @pytest.mark.share(0.5)
 @pytest.mark.quick
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -327,12 +333,18 @@ def test_repaired(layout, change):
         found = call("verify", "out.ome.zarr", code=7).stdout
         if names[0].startswith("0"):
             assert "levels: not compared, since rows of the image are wrong" in found
+            first = [line for line in found.splitlines() if line.startswith("wrong: ")][0]
+            assert ("(array /0, shard [1, 0, 0], chunk [2, 0, 0], to shard [1, 0, 2], chunk [2, 0, 6], in 0/c/1/0/0 to 0/c/1/0/2)"
+                    if layout == "shards" else "(array /0, chunk [1, 0, 0], to chunk [1, 0, 6], in 0/c/1/0/0 to 0/c/1/0/6)") in first
         else:
-            assert all(f"wrong: {name}: " in found for name in names) and found.count("wrong: ") == len(names)
+            assert all(f"wrong: {place_of(name, layout)}" in found for name in names) and found.count("wrong: ") == len(names)
             report = json.loads(call("verify", "out.ome.zarr", "--json", code=7).stdout)
             assert [one["file"] for one in report["wrong_files"]] == sorted(names) and report["differs"]
+            for one in report["wrong_files"]:
+                array, _, *index = one["file"].split("/")
+                assert one["array"] == "/" + array and one["shard" if layout == "shards" else "chunk"] == list(map(int, index))
         repaired = call("repair", "out.ome.zarr").stdout
-        assert all(f"repaired: {name}" in repaired for name in names if not name.startswith("0"))
+        assert all(f"repaired: {place_of(name, layout)}" in repaired for name in names if not name.startswith("0"))
         assert content("out.ome.zarr") == whole
         call("verify", "out.ome.zarr")
         assert "complete already" in call("job.toml", "--set", "output.overwrite=false").stderr
@@ -353,7 +365,30 @@ def test_elements_of_levels_changed():
         data = bytearray(path.read_bytes())
         data[byte] ^= 1
         path.write_bytes(data)
-        assert f"wrong: {level}/{name}: its elements are not those" in call("verify", "out.ome.zarr", code=7).stdout
+        assert f"wrong: {level}/{name}, array /{level}, chunk [0, 0, 0]: its elements are not those" in call(
+            "verify", "out.ome.zarr", code=7).stdout
         assert f"wrong: {level}/{name}" in call("verify", "out.ome.zarr", "--sample", "1", code=7).stdout
         call("repair", "out.ome.zarr")
         assert content("out.ome.zarr") == whole
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("ngff", ["0.4", "0.5"])
+def test_first_wrong_chunk(ngff):
+    """The message names the first chunk of a file whose elements are others, by its index in the whole level."""
+    write_input(values((3, 70, 100), "uint16"), DIMENSION_LABELS=["z", "y", "x"])
+    write_job("transpose", "out.ome.zarr", "permutation = [0, 1, 2]")
+    set_output("chunk = [1, 8, 8]\nlevels = 2\n" + ('ngff = "0.4"' if ngff == "0.4" else "shard = [2, 16, 32]"))
+    call("job.toml")
+    name = "1/1/2/3" if ngff == "0.4" else "1/c/0/1/0"  # of 5 x 7 chunks in a frame
+    path = pathlib.Path("out.ome.zarr", name)
+    data = bytearray(path.read_bytes())
+    for chunk in (1, 6) if ngff == "0.5" else (0,):  # along x, then y, then z in the shard
+        data[chunk * 8 * 8 * 2] ^= 1
+    path.write_bytes(data)
+    place = "chunk [1, 2, 3]" if ngff == "0.4" else "shard [0, 1, 0], chunk [0, 2, 1]"
+    said = f"{name}, array /1, {place}"
+    assert f"wrong: {said}: its elements are not those" in call("verify", "out.ome.zarr", code=7).stdout
+    assert f"(out.ome.zarr/{said}): " in call("certify", "out.ome.zarr", code=7).stderr
+    assert f"repaired: {said}\n" in call("repair", "out.ome.zarr").stdout
+    call("verify", "out.ome.zarr")
