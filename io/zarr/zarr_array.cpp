@@ -195,7 +195,7 @@ ZarrArray array_of_version3(const Json& json, const std::string& where) {
     const Json& shape = json.at("shape");
     array.info.array.shape = zarr_extents(shape, shape.values().size(), 0, "its shape", where);
     const std::optional<ZarrElements> elements =
-        elements_of_data_type(text_of(json.at("data_type")));
+        elements_of_data_type(extension_name(json.at("data_type")));
     set_elements(array, elements, "data_type", json.at("data_type"), where);
     check_shape(array, where);
     array.file_chunk = zarr_extents(configuration_of(json, "chunk_grid").at("chunk_shape"),

@@ -69,6 +69,15 @@ def test_version_3(name):
 
 
 @pytest.mark.quick
+def test_names_of_extensions():
+    """A name with nothing to configure may be a text or an object."""
+    for names in ({"data_type": {"name": "uint16"}}, {"codecs": ["bytes", "crc32c"]}, {"chunk_key_encoding": "default"}):
+        extracted("crc32c")
+        change("crc32c.zarr/zarr.json", **names)
+        check("crc32c.zarr", np.load("crc32c.npy"))
+
+
+@pytest.mark.quick
 def test_fill_values_of_version_3():
     extracted("nothing_stored")
     for dtype, text, bits in (("float32", "0x7fc00001", 0x7fc00001), ("float64", "0xfff8000000000002", 0xfff8000000000002),
