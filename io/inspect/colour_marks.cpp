@@ -87,4 +87,9 @@ void mark_image(hid_t dataset, const std::string& file, std::span<const std::int
     }
 }
 
+bool is_no_colour(const Axes& axes) {
+    const std::string last = axes.known() ? axes.each.back().name : "";
+    return last == "x" || last == "y" || last == "z" || last == "t";
+}
+
 } // namespace runner

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/axes.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,6 +18,9 @@ namespace runner {
 /// convention for images (CLASS, IMAGE_SUBCLASS and INTERLACE_MODE). Nothing where they do not fit
 /// the shape.
 std::optional<int> marked_channels(hid_t dataset, std::span<const std::int64_t> shape);
+
+/// Whether the last axis has the name of one of space or time, so that it has no samples of colour.
+bool is_no_colour(const Axes& axes);
 
 /// The axis along which the colours of HDF5's convention for images lie where they are planes or
 /// lines of their own (INTERLACE_PLANE, INTERLACE_LINE); nothing of another dataset.

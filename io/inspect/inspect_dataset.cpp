@@ -100,6 +100,9 @@ DatasetInfo inspect_dataset(const std::string& file, const std::string& dataset)
     check_shape(info.array, where);
     info.channels = marked_channels(opened.get(), info.array.shape);
     info.axes = axis_marks(handle, opened, dataset, info.array.shape, info.channels);
+    if (!info.channels && is_no_colour(info.axes)) {
+        info.channels = 1;
+    }
     find_invalid_marks(handle, opened, dataset, info);
     info.big_endian = is_number(*element) && H5Tget_order(type.get()) == H5T_ORDER_BE;
     info.storage = storage_of(creation);

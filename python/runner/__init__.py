@@ -121,6 +121,9 @@ def pipeline(x: Any, steps: Sequence[Mapping[str, Any]], **options: Unpack[Optio
     """
     from . import _arrays
     from ._host import type_text
+    chain: list[Any] = [None] if isinstance(steps, (str, Mapping)) else list(steps)
+    if not all(isinstance(step, Mapping) for step in chain):
+        raise TypeError("steps are a list of dicts, as [dict(kind=\"median\", size=3)]")
     texts = [{key: type_text(value) if key == "dtype" else value
-              for key, value in step.items()} for step in steps]
+              for key, value in step.items()} for step in chain]
     return _arrays.run(None, x, texts, **options)[0]

@@ -25,6 +25,9 @@ def as_host_array(x: Any) -> NDArray[Any]:
                             "the host first")
         if not hasattr(x, "__array__"):
             x = np.from_dlpack(x)
+    if np.ma.is_masked(x):  # numpy.asarray would take what is under the mask as values
+        raise ValueError("an array has masked elements: pass x.data instead, with invalid=x.mask where x is "
+                         "the input")
     array = np.asarray(x)
     if array.ndim == 0 and array.dtype.hasobject:
         raise TypeError(f"a {type(x).__name__} is no array")

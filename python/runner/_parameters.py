@@ -38,8 +38,8 @@ def with_mask(invalid: Any, named: list[Named]) -> Any:
             return invalid  # a file's, which the job refuses by name
         keys = {name: each for name, each in invalid.items() if name != "mask"}
         mask = invalid["mask"]
-    elif invalid is None or isinstance(invalid, (int, float, np.number)):
-        return invalid
+    elif invalid is None or isinstance(invalid, (int, float, str, np.number)):
+        return invalid  # a text is a word of the job file's, as "nan"
     named.append(Named(f"mask {len(named)}", as_numbers(as_host_array(mask))))
     return {"file": named[-1].name, "dataset": "/mask", **keys}
 

@@ -68,6 +68,8 @@ class Stored:
             if low >= high:
                 return np.empty((0, *self.shape[1:]), self.dtype)[(slice(None), *rest)]
             return self._read((low, high))[(slice(None, None, step), *rest)]
+        if isinstance(first, (bool, np.bool_)):  # of numpy no index, though Python's is an integer
+            return self._read(None)[index]
         try:
             at = operator.index(first)
         except TypeError:
@@ -84,9 +86,11 @@ class Stored:
             made = os.path.join(folder, "a.npy")
             frames = math.prod(self.shape[1:-self._frame_axes])
             part = [] if rows is None else ["--frames", f"{rows[0] * frames}:{rows[1] * frames}"]
-            _program("convert", self._name, made, *part)
+            # A .npy file of the program's has no float16; float32 has each of its values.
+            wider = ["--dtype", "float32"] if self.dtype == np.float16 else []
+            _program("convert", self._name, made, *part, *wider)
             read: NDArray[Any] = np.load(made).reshape(shape)
-            return read
+            return read.astype(self.dtype, copy=False)
 
 
 def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
@@ -113,7 +117,15 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
     only = chosen[0]
     full = f"{os.fspath(file)}:{only['path']}" if "datasets" in found and "path" in only else name
     colour = [axis["name"] for axis in only.get("axes", [])][-1:] == ["s"]
-    return Stored(full, tuple(only["shape"]), np.dtype(only["type"]), 3 if colour else 2)
+    return Stored(full, tuple(only["shape"]), _dtype_of(only["type"], full), 3 if colour else 2)
+
+
+def _dtype_of(text: str, name: str) -> np.dtype[Any]:
+    """The type that elements are read as, in native byte order."""
+    try:
+        return np.dtype(text.removeprefix("big-endian "))
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has elements of type {text}, which are no numbers") from None
 
 
 def _program(*arguments: str) -> str:

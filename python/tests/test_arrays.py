@@ -216,6 +216,18 @@ def test_out():
         runner.median(x, [3, 3], out=wanted)
 
 
+def test_masked_arrays_are_refused():
+    """Elsewhere numpy.asarray takes what is under a mask as values."""
+    x = noise((10, 10))
+    marked = np.ma.masked_array(x, x > 0.5)
+    with pytest.raises(ValueError, match="masked elements.*invalid=x.mask"):
+        runner.median(marked, [3, 3])
+    with pytest.raises(ValueError, match="masked elements"):
+        runner.correct(x, dark=marked, flat=2.0)
+    same(runner.median(np.ma.masked_array(x), [3, 3]), runner.median(x, [3, 3]))
+    same(runner.median(marked.data, [3, 3], invalid=marked.mask), runner.median(x, [3, 3], invalid=x > 0.5))
+
+
 def test_errors():
     x = noise((10, 10))
     with pytest.raises(runner.JobError) as error:
@@ -237,6 +249,9 @@ def test_errors():
         runner.median(OnDevice(), [3, 3])
     with pytest.raises(runner.DeviceError):
         runner.median(x, [3, 3], backend="cuda", device=99)
+    for steps in (dict(kind="median"), "median", ["median"]):
+        with pytest.raises(TypeError, match="a list of dicts"):
+            runner.pipeline(x, steps)
 
 
 def test_examples_of_the_docstrings():
@@ -301,6 +316,8 @@ def test_invalid_elements():
     same(runner.fill(x, invalid=0), np.array([[1, 1, 3, 3, 6, 6]], np.uint8))
     same(runner.bin(x, [1, 2], invalid=0, dtype="float32"), np.array([[1, 3, 6]], np.float32))
     y = np.where(x == 0, np.nan, x).astype(np.float32)
+    same(runner.fill(y, method="number", value=7, invalid="nan"),
+         runner.fill(y, method="number", value=7, invalid=float("nan")))
     same(runner.fill(y, method="number", value=7, invalid=float("nan")),
          np.array([[1, 7, 3, 7, 7, 6]], np.float32))
     steps = [dict(kind="fill", rest=0.0), dict(kind="median", size=[1, 1])]

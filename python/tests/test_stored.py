@@ -24,7 +24,7 @@ def test_hdf5(files):
     folder, x = files
     stored = runner.read(folder / "a.h5", "/x")
     assert stored.shape == x.shape and stored.dtype == x.dtype and len(stored) == 7
-    for index in (..., 3, -1, slice(2, 5), slice(None, None, 3), slice(5, 1, -2), slice(4, 4),
+    for index in (..., True, 3, -1, slice(2, 5), slice(None, None, 3), slice(5, 1, -2), slice(4, 4),
                   (slice(1, 3), 1, slice(None), 2), (2, 1), [1, 5], np.array([0, 6]),
                   (Ellipsis, 0)):
         np.testing.assert_array_equal(stored[index], x[index])
@@ -36,6 +36,23 @@ def test_hdf5(files):
     for name in ("flat", "line"):
         few = runner.read(folder / "a.h5", "/" + name)
         np.testing.assert_array_equal(few[1:], x[0, 0][1:] if name == "flat" else x[0, 0, 0][1:])
+
+
+@pytest.mark.parametrize("dtype", ["f2", ">f2", ">f8", ">u4", "i8"])
+def test_types(tmp_path, dtype):
+    """Big-endian numbers become native; what is no number is refused."""
+    x = np.arange(3 * 4 * 5).reshape(3, 4, 5).astype(dtype)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = x
+        file["text"], file["bool"] = b"none", np.ones(3, bool)
+    stored = runner.read(tmp_path / "a.h5", "/x")
+    assert stored.dtype == x.dtype.newbyteorder("=")
+    for index in (..., 1, slice(None, None, -2)):
+        np.testing.assert_array_equal(stored[index], x[index])
+        assert stored[index].dtype == stored.dtype
+    for name in ("/text", "/bool"):
+        with pytest.raises(ValueError, match="no numbers"):
+            runner.read(tmp_path / "a.h5", name)
 
 
 def test_other_formats(files):

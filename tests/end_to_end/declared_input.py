@@ -5,6 +5,7 @@ import pathlib
 import h5py
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from harness import attempt, bad, call, good
@@ -54,6 +55,20 @@ def test_a_last_axis_that_may_be_colour(kind, name):
     assert "may be colour" in attempt("plan", "j.toml").stderr
     write_job(kind, name, more + "\ncolour = false")
     assert run() == ("", [])
+
+
+def test_a_last_axis_that_the_file_names_is_no_colour():
+    """Without a warning, and a page of a TIFF has its rows and columns, not pixels of three samples."""
+    with h5py.File("c.h5", "w") as file:
+        file["d"] = COLOUR
+        file["d"].attrs["DIMENSION_LABELS"] = ["z", "y", "x"]
+    write_job("bin", "c.h5", output="out.tif")
+    assert run("--set", "bin.factors=[1, 1]") == ("", [])
+    call("convert", "c.h5", "converted.tif")
+    for name in ("out.tif", "converted.tif"):
+        with tifffile.TiffFile(name) as tiff:
+            assert len(tiff.pages) == len(COLOUR) and tiff.pages[0].shape == COLOUR.shape[1:], name
+            assert (tiff.asarray() == COLOUR).all()
 
 
 @pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
