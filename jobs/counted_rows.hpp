@@ -2,12 +2,15 @@
 #pragma once
 
 #include "jobs/stream_job.hpp"
+#include "kernels/elements/tally.hpp"
 #include "kernels/queue/row_block.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <variant>
 
 namespace runner {
@@ -18,6 +21,45 @@ struct CountedRows {
     std::int64_t first = 0; ///< the row of the output's buffer that they begin with
     bool are_counted = false;
 };
+
+/// What kept memory begins with where a job counts: its counts, in bytes.
+inline constexpr std::int64_t counts_bytes = 256;
+
+/// Sets them to 0, before the first call of run().
+inline void clear_counts(Queue& queue, std::byte* kept) {
+    std::visit(
+        [&](auto& backend) {
+            static constexpr std::array<std::byte, counts_bytes> zeros{};
+            if constexpr (std::decay_t<decltype(backend)>::shares_host_memory) {
+                std::memcpy(kept, zeros.data(), zeros.size());
+            } else {
+                upload(backend, kept, zeros.data(), counts_bytes);
+            }
+        },
+        queue);
+}
+
+/// The tally of a kernel that counts by itself which of a block's rows are the block's own.
+/// `elements`: that a row has, where the kernel counts these; else 1.
+inline Tally tally_of(const RowBlock& block, const RunMemory& memory, std::int64_t elements = 1) {
+    const std::int64_t rows = block.frames * block.out_rows;
+    const auto place = [&](std::int64_t row) {
+        return std::clamp<std::int64_t>(row, 0, rows) * elements;
+    };
+    return {reinterpret_cast<std::uint64_t*>(memory.kept), place(memory.counted_first),
+            place(memory.counted_last)};
+}
+
+/// Whether to count the rows of an earlier run again takes little beside reading them: a number of
+/// operations for each byte that a host does about as fast as it reads from a disk. What takes
+/// longer, such as denoising, a resumed run must not do twice.
+inline bool counts_soon(const StreamJob& job) {
+    constexpr double most_operations = 1000; // a byte
+    const StreamShape shape = job.shape();
+    const RowBlock frame{1, 0, shape.rows, 0, shape.rows};
+    return job.operations(frame) <=
+           most_operations * static_cast<double>(shape.rows * shape.in_row_bytes);
+}
 
 /// The counts at the start of what a job keeps, once the queue has done its work.
 template <class Counts> Counts fetch_counts(Queue& queue, const std::byte* kept) {

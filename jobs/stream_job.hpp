@@ -149,8 +149,8 @@ class StreamJob : public Job {
         return {};
     }
 
-    /// A job that counts the same for the same rows of the input and makes no more than that takes:
-    /// this one, or the first steps of several. Null where nothing is counted.
+    /// A job that counts again what takes little to count twice (counts_soon()), and makes no more:
+    /// this one, or the first steps of several. Null where there is nothing of the kind.
     virtual std::shared_ptr<const StreamJob> counting_part() const { return nullptr; }
 
     /// What run() counts on its queue for this block, about what float32 operations it takes; 0 for

@@ -82,7 +82,8 @@ RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>
         times.push_back(&rank.times);
     }
     std::vector<JobCount> counts =
-        all_counts(*prepared.job, times, origin ? origin->counts : std::vector<JobCount>{});
+        all_counts(*prepared.job, times, origin ? origin->counts : std::vector<JobCount>{},
+                   count_rows(beginning.done));
     std::vector<std::string> notes = beginning.notes;
     for (std::string& line : prepared.job->found()) {
         notes.push_back(std::move(line));

@@ -38,7 +38,8 @@ class Bench {
     Bench(std::int64_t side, int samples, std::string name)
         : side_(side), samples_(samples), name_(std::move(name)),
           in_(allocate_device(queue_, side * side * most_element_bytes)),
-          out_(allocate_device(queue_, side * side * most_element_bytes)) {
+          out_(allocate_device(queue_, side * side * most_element_bytes)),
+          count_(allocate_device(queue_, sizeof(std::uint64_t))) {
         launch(queue_, {dim3(132 * 16), dim3(256)}, fill_kernel,
                reinterpret_cast<std::uint32_t*>(in_.data()), in_.size() / 4);
     }
@@ -103,7 +104,7 @@ class Bench {
             copy_on_device(queue_, out_.data(), in_.data(), bytes / 2);
         });
         const Times times = time(queue_, samples_, 4, work);
-        std::printf("%-32s %9.4f ms  %7.1f Gelements/s  share %5.3f  spread %4.1f %%\n",
+        std::printf("%-40s %9.4f ms  %7.1f Gelements/s  share %5.3f  spread %4.1f %%\n",
                     name.c_str(), 1e3 * times.median(),
                     static_cast<double>(elements) * 1e-9 / times.median(),
                     copies.median() / times.median(), 100 * times.spread());
@@ -117,11 +118,18 @@ class Bench {
         m.layers = size[0] > 1 ? 64 : 1;
         m.rows = side_ / m.layers;
         m.columns = side_;
-        line("median " + std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" +
-                 std::to_string(size[2]) + " " + std::string(name_of(type)),
-             2 * side_ * side_ * size_of(type), [&] {
-                 median(queue_, m, {1, 0, side_, 0, side_}, in_.data(), out_.data());
-             });
+        const std::string name = "median " + std::to_string(size[0]) + "x" +
+                                 std::to_string(size[1]) + "x" + std::to_string(size[2]) + " " +
+                                 std::string(name_of(type));
+        const auto time_it = [&](const std::string& what, const Tally& replaced) {
+            line(name + what, 2 * side_ * side_ * size_of(type), [&] {
+                median(queue_, m, {1, 0, side_, 0, side_}, in_.data(), out_.data(), replaced);
+            });
+        };
+        time_it("", {});
+        m.difference = 1000;
+        time_it(" outliers", {});
+        time_it(" outliers counted", tally());
     }
 
     void bins(ElementType type, std::array<std::int64_t, 3> factors) {
@@ -145,10 +153,16 @@ class Bench {
         r.out_type = to;
         r.from_high = 60000;
         r.to_high = 250;
-        line("rescale " + std::string(name_of(from)) + " to " + std::string(name_of(to)),
-             side_ * side_ * (size_of(from) + size_of(to)),
-             [&] { rescale(queue_, r, side_ * side_, in_.data(), out_.data()); });
+        const auto time_it = [&](const std::string& what, const Tally& clipped) {
+            line("rescale " + std::string(name_of(from)) + " to " + std::string(name_of(to)) + what,
+                 side_ * side_ * (size_of(from) + size_of(to)),
+                 [&] { rescale(queue_, r, side_ * side_, in_.data(), out_.data(), clipped); });
+        };
+        time_it("", {});
+        time_it(" counted", tally());
     }
+
+    Tally tally() const { return {reinterpret_cast<std::uint64_t*>(count_.data())}; }
 
     /// 64 frames by images of dark and flat field, which are read once a frame too.
     void corrects(ElementType from, bool takes_log) {
@@ -216,6 +230,7 @@ class Bench {
     std::string name_; ///< of the lines that are wanted
     Buffer in_;
     Buffer out_;
+    Buffer count_; ///< of what kernels count
 };
 
 } // namespace

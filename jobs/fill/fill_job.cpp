@@ -11,15 +11,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace runner {
 namespace {
-
-constexpr std::int64_t line_bytes = 256; ///< to which kept memory is aligned
 
 /// [fill].
 struct FillKeys {
@@ -174,20 +170,9 @@ std::optional<double> FillJob::invalid() const {
                : std::optional(invalid_value(fill_.type, fill_.invalid));
 }
 
-std::int64_t FillJob::kept_bytes(Backend /*backend*/) const { return line_bytes; }
+std::int64_t FillJob::kept_bytes(Backend /*backend*/) const { return counts_bytes; }
 
-void FillJob::prepare(Queue& queue, std::byte* kept) const {
-    std::visit(
-        [&](auto& backend) {
-            static constexpr std::array<std::byte, line_bytes> zeros{};
-            if constexpr (std::decay_t<decltype(backend)>::shares_host_memory) {
-                std::memcpy(kept, zeros.data(), zeros.size());
-            } else {
-                upload(backend, kept, zeros.data(), line_bytes);
-            }
-        },
-        queue);
-}
+void FillJob::prepare(Queue& queue, std::byte* kept) const { clear_counts(queue, kept); }
 
 std::vector<std::int64_t> FillJob::counts(Queue& queue, const std::byte* kept) const {
     const auto counts = fetch_counts<FillCounts>(queue, kept);

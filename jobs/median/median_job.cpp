@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "jobs/boundary_keys.hpp"
+#include "jobs/counted_rows.hpp"
 #include "jobs/each_sample_job.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
@@ -142,9 +143,36 @@ std::optional<double> MedianJob::invalid() const {
                            : std::nullopt;
 }
 
+std::int64_t MedianJob::kept_bytes(Backend /*backend*/) const {
+    return median_.difference ? counts_bytes : 0;
+}
+
+void MedianJob::prepare(Queue& queue, std::byte* kept) const {
+    if (median_.difference) {
+        clear_counts(queue, kept);
+    }
+}
+
+std::vector<std::string> MedianJob::counted() const {
+    return median_.difference ? std::vector<std::string>{"replaced_values"}
+                              : std::vector<std::string>{};
+}
+
+std::vector<std::int64_t> MedianJob::counts(Queue& queue, const std::byte* kept) const {
+    if (!median_.difference) {
+        return {};
+    }
+    return {fetch_counts<std::int64_t>(queue, kept)};
+}
+
+std::shared_ptr<const StreamJob> MedianJob::counting_part() const {
+    return median_.difference && counts_soon(*this) ? std::make_shared<MedianJob>(*this) : nullptr;
+}
+
 void MedianJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                    const RunMemory& /*memory*/) const {
-    std::visit([&](auto& backend) { median(backend, median_, block, in, out); }, queue);
+                    const RunMemory& memory) const {
+    const Tally replaced = median_.difference ? tally_of(block, memory) : Tally{};
+    std::visit([&](auto& backend) { median(backend, median_, block, in, out, replaced); }, queue);
 }
 
 std::vector<KeyText> median_keys() { return median_list().texts(); }

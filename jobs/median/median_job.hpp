@@ -34,6 +34,12 @@ class MedianJob : public StreamJob {
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;
     }
+    std::int64_t kept_bytes(Backend backend) const override;
+    void prepare(Queue& queue, std::byte* kept) const override;
+    /// Replaced elements, where a difference says which those are.
+    std::vector<std::string> counted() const override;
+    std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
+    std::shared_ptr<const StreamJob> counting_part() const override;
     double operations(const RowBlock& block) const override {
         return median_operations(median_, block);
     }

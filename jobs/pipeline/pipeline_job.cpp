@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "jobs/counted_rows.hpp"
 #include "jobs/permute_job.hpp"
 
 #include <algorithm>
@@ -327,11 +328,19 @@ std::vector<std::int64_t> PipelineJob::counts(Queue& queue, const std::byte* kep
 }
 
 std::shared_ptr<const StreamJob> PipelineJob::counting_part() const {
-    const auto count = static_cast<std::ptrdiff_t>(counting_steps_);
-    return count == 0
-               ? nullptr
-               : std::make_shared<PipelineJob>(
-                     std::vector<PipelineStep>(steps_.begin(), steps_.begin() + count), order_);
+    // The longest one that takes little.
+    for (std::size_t count = counting_steps_; count > 0; --count) {
+        if (stream(count - 1).counted().empty()) {
+            continue;
+        }
+        const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(count);
+        auto part =
+            std::make_shared<PipelineJob>(std::vector<PipelineStep>(steps_.begin(), end), order_);
+        if (counts_soon(*part)) {
+            return part;
+        }
+    }
+    return nullptr;
 }
 
 std::vector<JobCount> PipelineJob::known_counts() const {

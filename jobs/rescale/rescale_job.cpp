@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/axis_work.hpp"
+#include "jobs/counted_rows.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 #include "jobs/rescale/rescale_survey.hpp"
@@ -181,6 +182,7 @@ class RescaleParameters : public ListedParameters<RescaleKeys> {
 
 RescaleJob::RescaleJob(const JobInput& input, ElementType out_type, const FromRange& from, Ends to)
     : source_(input.source), channels_(input.channels.value_or(1)), from_(from),
+      may_clip_(!std::holds_alternative<InputExtremes>(from)),
       row_elements_(row_elements(input.array)), in_invalid_(input.invalid) {
     const std::vector<std::int64_t>& shape = input.array.shape;
     const std::size_t axes = row_axes(shape);
@@ -188,6 +190,7 @@ RescaleJob::RescaleJob(const JobInput& input, ElementType out_type, const FromRa
     rescale_.out_type = out_type;
     rescale_.to_low = to[0];
     rescale_.to_high = to[1];
+    rescale_.invalid = in_invalid_;
     if (const auto* ends = std::get_if<Ends>(&from_)) {
         rescale_.from_low = (*ends)[0];
         rescale_.from_high = (*ends)[1];
@@ -258,15 +261,41 @@ void RescaleJob::learn(Ends range) {
     rescale_.from_high = range[1];
 }
 
+std::int64_t RescaleJob::kept_bytes(Backend /*backend*/) const {
+    return may_clip_ ? counts_bytes : 0;
+}
+
+void RescaleJob::prepare(Queue& queue, std::byte* kept) const {
+    if (may_clip_) {
+        clear_counts(queue, kept);
+    }
+}
+
+std::vector<std::string> RescaleJob::counted() const {
+    return may_clip_ ? std::vector<std::string>{"clipped_values"} : std::vector<std::string>{};
+}
+
+std::vector<std::int64_t> RescaleJob::counts(Queue& queue, const std::byte* kept) const {
+    if (!may_clip_) {
+        return {};
+    }
+    return {fetch_counts<std::int64_t>(queue, kept)};
+}
+
+std::shared_ptr<const StreamJob> RescaleJob::counting_part() const {
+    return may_clip_ ? std::make_shared<RescaleJob>(*this) : nullptr;
+}
+
 void RescaleJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
-                     const RunMemory& /*memory*/) const {
+                     const RunMemory& memory) const {
     if (!std::holds_alternative<Ends>(from_)) {
         throw Error(ExitCode::defect, {"the input was not surveyed", "rescale", "", ""});
     }
     const std::int64_t count = block.frames * block.out_rows * row_elements_;
+    const Tally clipped = may_clip_ ? tally_of(block, memory, row_elements_) : Tally{};
     std::visit(
         [&](auto& backend) {
-            runner::rescale(backend, rescale_, count, in, out);
+            runner::rescale(backend, rescale_, count, in, out, clipped);
             if (in_invalid_) {
                 mark_invalid(backend,
                              {rescale_.in_type, *in_invalid_, rescale_.out_type, *invalid()}, count,

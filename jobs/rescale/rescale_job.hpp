@@ -48,6 +48,12 @@ class RescaleJob : public StreamJob {
     std::int64_t scratch_bytes(Backend /*backend*/, const RowBlock& /*block*/) const override {
         return 0;
     }
+    std::int64_t kept_bytes(Backend backend) const override;
+    void prepare(Queue& queue, std::byte* kept) const override;
+    /// Elements beyond the input's range, where that is not its extremes.
+    std::vector<std::string> counted() const override;
+    std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
+    std::shared_ptr<const StreamJob> counting_part() const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              const RunMemory& memory) const override;
 
@@ -62,6 +68,7 @@ class RescaleJob : public StreamJob {
     InputDataset source_;
     int channels_;
     FromRange from_; ///< numbers once the survey is done
+    bool may_clip_;  ///< not by the extremes
     std::int64_t row_elements_;
     std::optional<double> in_invalid_;
     StreamShape shape_;

@@ -3,6 +3,8 @@
 
 #include "kernels/elements/elementwise.cuh"
 
+#include <bit>
+
 namespace runner {
 
 inline constexpr int tabulated_turns = 4; ///< of elementwise_vectors vectors of 16 elements
@@ -38,11 +40,15 @@ template <class Out> class Table {
 };
 
 /// out[i] = change(in[i]) of elements of 1 byte, by a table of the 256 results. `aligned`: `in`
-/// begins at a multiple of 16 bytes, `out` of 16 bytes or 16 elements, whichever is less.
-template <class In, class Out, class Change>
+/// begins at a multiple of 16 bytes, `out` of 16 bytes or 16 elements, whichever is less. Test has
+/// count_in(word) as well, for the four elements of a word.
+template <class In, class Out, class Change, class Test>
 __global__ void __launch_bounds__(elementwise_threads)
-    tabulated_kernel(const In* in, Out* out, std::int64_t count, bool aligned, Change change) {
+    tabulated_kernel(const In* in, Out* out, std::int64_t count, bool aligned, Change change,
+                     CountedElements<Test> counted) {
     static_assert(sizeof(In) == 1);
+    begin_count(counted.tally);
+    int found = 0;
     __shared__ Table<Out> table;
     table.template fill<In>(change);
     constexpr int n = 16;
@@ -52,7 +58,8 @@ __global__ void __launch_bounds__(elementwise_threads)
     const std::int64_t block = std::int64_t{blockIdx.x} * tabulated_turns * turn;
     const std::int64_t end = std::min(count, block + tabulated_turns * turn);
     std::int64_t first = block;
-    for (; aligned && first + turn <= end; first += turn) {
+    const bool are_counted = counted.tally.takes(block);
+    for (; aligned && first + turn <= end && counted.takes_alike(block, end); first += turn) {
         const std::int64_t at = first + std::int64_t{threadIdx.x} * n;
         ElementVector<std::uint8_t, n> x[elementwise_vectors];
 #pragma unroll
@@ -70,17 +77,27 @@ __global__ void __launch_bounds__(elementwise_threads)
                 }
                 *reinterpret_cast<ElementVector<Out, stored>*>(out + at + v * step + k) = y;
             }
+            if (are_counted) {
+                const auto words = std::bit_cast<ElementVector<std::uint32_t, n / 4>>(x[v]);
+#pragma unroll
+                for (const std::uint32_t word : words.at) {
+                    found += counted.test.count_in(word);
+                }
+            }
         }
     }
     for (std::int64_t i = first + threadIdx.x; i < end; i += elementwise_threads) {
         out[i] = table[static_cast<std::uint8_t>(in[i])];
+        found += counted.takes(in[i], i) ? 1 : 0;
     }
+    add_to_block(found);
+    end_count(counted.tally);
 }
 
 /// launch_elementwise() of elements of 1 byte, for what takes long to compute.
-template <class In, class Out, class Change>
+template <class In, class Out, class Change, class Test>
 void launch_tabulated(CudaQueue& queue, std::int64_t count, const std::byte* in, std::byte* out,
-                      const Change& change) {
+                      const Change& change, const CountedElements<Test>& counted) {
     if (count == 0) {
         return;
     }
@@ -91,8 +108,8 @@ void launch_tabulated(CudaQueue& queue, std::int64_t count, const std::byte* in,
     launch(queue,
            {dim3(static_cast<unsigned>((count + block - 1) / block)), dim3(elementwise_threads), 0,
             elementwise_work<In, Out>(count)},
-           tabulated_kernel<In, Out, Change>, reinterpret_cast<const In*>(in),
-           reinterpret_cast<Out*>(out), count, aligned, change);
+           tabulated_kernel<In, Out, Change, Test>, reinterpret_cast<const In*>(in),
+           reinterpret_cast<Out*>(out), count, aligned, change, counted);
 }
 
 } // namespace runner

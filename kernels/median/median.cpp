@@ -83,11 +83,11 @@ double median_operations(const Median& median, const RowBlock& block) {
 }
 
 void median(CpuQueue& queue, const Median& median, const RowBlock& block, const std::byte* in,
-            std::byte* out) {
+            std::byte* out, const Tally& replaced) {
     if (block.frames == 0 || block.out_rows == 0) {
         return;
     }
-    MedianCall call{median_view(median, block), median.type, in, out, 0, median.invalid};
+    MedianCall call{median_view(median, block, replaced), median.type, in, out, 0, median.invalid};
     const MedianView& view = call.view;
     call.tile_columns = tile_columns(call);
     const std::int64_t strips = (view.columns + call.tile_columns - 1) / call.tile_columns;

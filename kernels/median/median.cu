@@ -29,11 +29,11 @@ bool launch_median_wide(CudaQueue& queue, ElementType type, const MedianView& vi
 }
 
 void median(CudaQueue& queue, const Median& median, const RowBlock& block, const std::byte* in,
-            std::byte* out) {
+            std::byte* out, const Tally& replaced) {
     if (block.frames == 0 || block.out_rows == 0) {
         return;
     }
-    const MedianView view = median_view(median, block);
+    const MedianView view = median_view(median, block, replaced);
     constexpr std::int64_t most_columns = std::int64_t{1} << 30;
     const auto launch_networks =
         size_of(median.type) <= 2 ? launch_median_narrow : launch_median_wide;

@@ -3,6 +3,7 @@
 
 #include "base/element_type.hpp"
 #include "kernels/convolve/boundary.hpp"
+#include "kernels/elements/tally.hpp"
 #include "kernels/queue/queue.hpp"
 #include "kernels/queue/row_block.hpp"
 
@@ -49,11 +50,12 @@ double median_operations(const Median& median, const RowBlock& block);
 /// out = the medians of rows [out_first, out_first + out_rows) of each frame, where rows count
 /// through the frame's layers; whole layers if takes_layers(). `in` and `out` are in the queue's
 /// device memory, dense, aligned to their elements, and do not overlap. The same bytes on every
-/// queue and for every way to cut the frame into blocks. The CUDA form returns before the work is
-/// done.
+/// queue and for every way to cut the frame into blocks. Where there is a difference, `replaced`
+/// counts the elements that became their median, in rows of the output counted through all frames.
+/// The CUDA form returns before the work is done.
 void median(CpuQueue& queue, const Median& median, const RowBlock& block, const std::byte* in,
-            std::byte* out);
+            std::byte* out, const Tally& replaced = {});
 void median(CudaQueue& queue, const Median& median, const RowBlock& block, const std::byte* in,
-            std::byte* out);
+            std::byte* out, const Tally& replaced = {});
 
 } // namespace runner

@@ -5,6 +5,7 @@
 #include "kernels/elements/elements.hpp"
 #include "kernels/elements/invalid.hpp"
 #include "kernels/elements/ordered_key.hpp"
+#include "kernels/elements/tally.cuh"
 #include "kernels/median/median_view.hpp"
 #include "kernels/queue/launch.cuh"
 
@@ -47,8 +48,7 @@ template <class T, class Bits> __device__ T element_of(Bits bits) {
 }
 
 /// Calls visit(T{}) with the type, one of those whose keys are Bits.
-template <class Bits, class Visit>
-__device__ void visit_type(ElementType type, const Visit& visit) {
+template <class Bits, class Visit> __device__ int visit_type(ElementType type, const Visit& visit) {
     if constexpr (sizeof(Bits) == 8) {
         switch (type) {
         case ElementType::int64: return visit(std::int64_t{});
@@ -125,6 +125,7 @@ __device__ void load_keys(const MedianView& view, const Search<Bits>& search, co
             }
             put(i, key, is_of_image);
         }
+        return 0;
     });
 }
 
@@ -188,28 +189,43 @@ struct Place {
     __device__ bool is_own(const MedianView& view, const Tile& tile) const {
         return dy < tile.rows && tile.x + dx < view.columns;
     }
+    /// Its row of the output, counted through all frames.
+    __device__ std::int64_t made(const MedianView& view, const Tile& tile) const {
+        return tile.frame * view.out_rows + tile.row + dy - view.out_first;
+    }
 };
 
-/// Stores change(the input's element at the place), an element of the same type.
-template <class Bits, class Change>
-__device__ void store_changed(const MedianView& view, const Search<Bits>& search, const Tile& tile,
-                              const Place& place, const Change& change) {
-    const std::int64_t row = tile.row + place.dy;
+/// Calls visit(the input's element at the place, the output's), and returns what it does.
+template <class Bits, class Visit>
+__device__ int at_place(const MedianView& view, const Search<Bits>& search, const Tile& tile,
+                        const Place& place, const Visit& visit) {
     const std::int64_t column = tile.x + place.dx;
-    const std::int64_t held = tile.frame * view.in_rows + row - view.in_first;
-    const std::int64_t to = tile.frame * view.out_rows + row - view.out_first;
-    visit_type<Bits>(search.type, [&](auto zero) {
+    const std::int64_t held = tile.frame * view.in_rows + tile.row + place.dy - view.in_first;
+    const std::int64_t made = place.made(view, tile);
+    return visit_type<Bits>(search.type, [&](auto zero) -> int {
         using T = decltype(zero);
-        reinterpret_cast<T*>(search.out)[to * view.columns + column] =
-            change(reinterpret_cast<const T*>(search.in)[held * view.columns + column]);
+        return visit(reinterpret_cast<const T*>(search.in)[held * view.columns + column],
+                     reinterpret_cast<T*>(search.out)[made * view.columns + column]);
     });
 }
 
-/// Stores the median of this key, or the element itself where it differs too little.
+/// Stores change(the input's element at the place), an element of the same type. Returns 1 where
+/// that is another, else 0.
+template <class Bits, class Change>
+__device__ int store_changed(const MedianView& view, const Search<Bits>& search, const Tile& tile,
+                             const Place& place, const Change& change) {
+    return at_place(view, search, tile, place, [&]<class T>(const T& x, T& result) {
+        result = change(x);
+        return is_replaced(x, result) ? 1 : 0;
+    });
+}
+
+/// Stores the median of this key, or the element itself where it differs too little. Returns as
+/// store_changed() does.
 template <class Bits>
-__device__ void store_median(const MedianView& view, const Search<Bits>& search, const Tile& tile,
-                             const Place& place, Bits median) {
-    store_changed(view, search, tile, place, [&]<class T>(const T& x) {
+__device__ int store_median(const MedianView& view, const Search<Bits>& search, const Tile& tile,
+                            const Place& place, Bits median) {
+    return store_changed(view, search, tile, place, [&]<class T>(const T& x) {
         const T result = element_of<T>(median);
         return !view.has_difference || view.is_far(excess(x, result)) ? result : x;
     });
@@ -219,6 +235,7 @@ template <class Bits, int extent_x>
 __global__ void __launch_bounds__(threads) search_kernel(MedianView view, Search<Bits> search) {
     extern __shared__ std::uint64_t shared_keys[];
     auto* keys = reinterpret_cast<Bits*>(shared_keys);
+    begin_count(view.replaced);
     const Tile tile(view, search);
     load_keys(view, search, tile, [&](int i, Bits key, bool /*is_of_image*/) { keys[i] = key; });
     __syncthreads();
@@ -228,7 +245,45 @@ __global__ void __launch_bounds__(threads) search_kernel(MedianView view, Search
     }
     const Bits* const first = keys + place.dy * tile.extent_x + place.dx;
     const int half = tile.extent_z * (2 * view.radius_y + 1) * (2 * view.radius_x + 1) / 2;
-    store_median(view, search, tile, place, key_of_rank<extent_x>(view, tile, first, half));
+    const int replaced =
+        store_median(view, search, tile, place, key_of_rank<extent_x>(view, tile, first, half));
+    add_to_block(view.replaced.takes(place.made(view, tile)) ? replaced : 0);
+    end_count(view.replaced);
+}
+
+/// Mends the element at the place of which `keys` and `is_invalid` are the tile's. Returns how many
+/// more are replaced than before.
+template <int extent_x, class Bits>
+__device__ int mend_place(const MedianView& view, const Search<Bits>& search, const Tile& tile,
+                          const Place& place, const Bits* keys, const unsigned char* is_invalid) {
+    const int first = place.dy * tile.extent_x + place.dx;
+    const int own =
+        first + (view.radius_z * tile.extent_y + view.radius_y) * tile.extent_x + view.radius_x;
+    int invalid = is_invalid[own];
+    if (invalid == 0) {
+        for_window<extent_x>(view, tile, is_invalid + first,
+                             [&](unsigned char each) { invalid += each; });
+    }
+    if (invalid == 0) {
+        return 0;
+    }
+    const bool is_counted = view.replaced.takes(place.made(view, tile));
+    const int before =
+        is_counted ? at_place(view, search, tile, place,
+                              []<class T>(const T& x, T& made) { return is_replaced(x, made); })
+                   : 0;
+    int after = 0;
+    if (is_invalid[own] != 0) {
+        after = store_changed(view, search, tile, place, []<class T>(const T& x) {
+            return std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : x;
+        });
+    } else {
+        const int valid =
+            tile.extent_z * (2 * view.radius_y + 1) * (2 * view.radius_x + 1) - invalid;
+        after = store_median(view, search, tile, place,
+                             key_of_rank<extent_x>(view, tile, keys + first, (valid - 1) / 2));
+    }
+    return is_counted ? after - before : 0;
 }
 
 /// As mend_medians(). Invalid keys are the greatest, so that those before them have their ranks.
@@ -239,6 +294,7 @@ __global__ void __launch_bounds__(threads) mend_kernel(MedianView view, Search<B
     const Tile tile(view, search);
     auto* is_invalid =
         reinterpret_cast<unsigned char*>(keys + tile.extent_z * tile.extent_y * tile.extent_x);
+    begin_count(view.replaced);
     int found = 0;
     load_keys(view, search, tile, [&](int i, Bits key, bool is_of_image) {
         const bool invalid = is_of_image && search.is_invalid(key);
@@ -250,24 +306,8 @@ __global__ void __launch_bounds__(threads) mend_kernel(MedianView view, Search<B
     if (__syncthreads_or(found) == 0 || !place.is_own(view, tile)) {
         return;
     }
-    const int first = place.dy * tile.extent_x + place.dx;
-    const int own =
-        first + (view.radius_z * tile.extent_y + view.radius_y) * tile.extent_x + view.radius_x;
-    if (is_invalid[own] != 0) {
-        store_changed(view, search, tile, place, []<class T>(const T& x) {
-            return std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : x;
-        });
-        return;
-    }
-    int invalid = 0;
-    for_window<extent_x>(view, tile, is_invalid + first,
-                         [&](unsigned char each) { invalid += each; });
-    if (invalid == 0) {
-        return;
-    }
-    const int valid = tile.extent_z * (2 * view.radius_y + 1) * (2 * view.radius_x + 1) - invalid;
-    store_median(view, search, tile, place,
-                 key_of_rank<extent_x>(view, tile, keys + first, (valid - 1) / 2));
+    add_to_block(mend_place<extent_x>(view, search, tile, place, keys, is_invalid));
+    end_count(view.replaced);
 }
 
 enum class Task { search, mend };

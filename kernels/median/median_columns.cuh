@@ -151,14 +151,14 @@ template <class Keys, int radius, int words> class AlignedColumns {
     }
 
     /// Medians as elements of the output's row; the input's own where they differ too little.
-    __device__ void store(const MedianView& view, const Walk<Raw>& walk, const Raw* own, Raw* row,
-                          const Word (&medians)[words]) const {
+    /// Returns how many are medians, where there is a difference; else 0.
+    __device__ int store(const MedianView& view, const Walk<Raw>& walk, const Raw* own, Raw* row,
+                         const Word (&medians)[words]) const {
         ElementVector<Memory, body> result;
         make_memory(medians, walk.form, result, std::make_integer_sequence<int, body>());
-        if (view.has_difference) {
-            keep_near(view, walk, own, result);
-        }
+        const int replaced = view.has_difference ? keep_near(view, walk, own, result) : 0;
         *reinterpret_cast<ElementVector<Memory, body>*>(row + first_) = result;
+        return replaced;
     }
 
   private:
@@ -208,8 +208,9 @@ template <class Keys, int radius, int words> class AlignedColumns {
         ((to.at[i] = Keys::template memory<words, i>(medians, form)), ...);
     }
 
-    __device__ void keep_near(const MedianView& view, const Walk<Raw>& walk, const Raw* own,
-                              ElementVector<Memory, body>& result) const {
+    __device__ int keep_near(const MedianView& view, const Walk<Raw>& walk, const Raw* own,
+                             ElementVector<Memory, body>& result) const {
+        int replaced = elements;
         const auto held = *reinterpret_cast<const ElementVector<Memory, body>*>(own + first_);
 #pragma unroll
         for (int i = 0; i < elements; ++i) {
@@ -220,8 +221,10 @@ template <class Keys, int radius, int words> class AlignedColumns {
             const auto median = static_cast<Raw>(word >> shift);
             if (!view.is_far(Keys::excess(x, median, walk.form))) {
                 word ^= static_cast<Memory>(static_cast<Raw>(x ^ median)) << shift;
+                --replaced;
             }
         }
+        return replaced;
     }
 
     int first_;
@@ -269,21 +272,25 @@ template <class Keys, int radius, int words> class SingleColumns {
         }
     }
 
-    __device__ void store(const MedianView& view, const Walk<Raw>& walk, const Raw* own, Raw* row,
-                          const Word (&medians)[words]) const {
+    __device__ int store(const MedianView& view, const Walk<Raw>& walk, const Raw* own, Raw* row,
+                         const Word (&medians)[words]) const {
+        int replaced = 0;
         Raw result[elements];
         make_elements(medians, walk.form, result, std::make_integer_sequence<int, elements>());
 #pragma unroll
         for (int i = 0; i < elements; ++i) {
             if (i < held_) {
                 const int column = first_ + i;
-                if (view.has_difference &&
-                    !view.is_far(Keys::excess(own[column], result[i], walk.form))) {
-                    result[i] = own[column];
+                if (view.has_difference) {
+                    const bool is_far =
+                        view.is_far(Keys::excess(own[column], result[i], walk.form));
+                    result[i] = is_far ? result[i] : own[column];
+                    replaced += is_far ? 1 : 0;
                 }
                 row[column] = result[i];
             }
         }
+        return replaced;
     }
 
   private:

@@ -32,21 +32,28 @@ template <class T> class Mender {
         }
         const T* own = held + (row - view_.in_first) * view_.columns;
         T* to = out_ + made * view_.columns;
-        std::int64_t invalid = 0; // of the window
+        const bool is_counted = view_.replaced.takes(made);
+        std::int64_t replaced = 0; // more than were counted before
+        std::int64_t invalid = 0;  // of the window
         for (std::int64_t x = -view_.radius_x; x < view_.radius_x; ++x) {
             invalid += invalid_in(x);
         }
         for (std::int64_t x = 0; x < view_.columns; ++x) {
             invalid += invalid_in(x + view_.radius_x);
+            const bool was_replaced = is_counted && is_replaced(own[x], to[x]);
             if (is_invalid_(own[x])) {
                 to[x] = mark_;
+                replaced -= was_replaced ? 1 : 0;
             } else if (invalid > 1) {
                 const T median = median_at(x);
                 to[x] =
                     !view_.has_difference || view_.is_far(excess(own[x], median)) ? median : own[x];
+                const bool is_now = is_counted && is_replaced(own[x], to[x]);
+                replaced += (is_now ? 1 : 0) - (was_replaced ? 1 : 0);
             }
             invalid -= invalid_in(x - view_.radius_x);
         }
+        view_.replaced.add(replaced);
     }
 
   private:

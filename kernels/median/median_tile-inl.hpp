@@ -108,6 +108,9 @@ template <class T> class MedianTileWork {
         }
     }
 
+    /// How many were replaced of the rows that the view's tally takes.
+    std::int64_t replaced() const { return replaced_; }
+
   private:
     Key* key_line(int z) { return space_ + z * pitch_; }
     Key* lists() { return space_ + call_.extent_z() * pitch_; }
@@ -291,9 +294,14 @@ template <class T> class MedianTileWork {
         elements_of(results, tile_.columns, to);
         if (view.has_difference) {
             const T* own = in_ + (at - view.in_first) * view.columns + tile_.first_column;
+            int replaced = 0;
             for (std::int64_t x = 0; x < tile_.columns; ++x) {
-                to[x] = view.is_far(excess(own[x], to[x])) ? to[x] : own[x];
+                const bool is_far = view.is_far(excess(own[x], to[x]));
+                to[x] = is_far ? to[x] : own[x];
+                replaced += is_far ? 1 : 0;
             }
+            const std::int64_t made = tile_.frame * view.out_rows + at - view.out_first;
+            replaced_ += view.replaced.takes(made) ? replaced : 0;
         }
     }
 
@@ -312,6 +320,7 @@ template <class T> class MedianTileWork {
     Key* space_;
     const T* in_;
     T* out_;
+    std::int64_t replaced_ = 0;
 };
 
 /// The way for the window's size.
@@ -338,6 +347,7 @@ void median_tile_of(const MedianCall& call, const MedianTile& tile, std::byte* s
     if (!found) {
         work.run_search();
     }
+    call.view.replaced.add(work.replaced());
 }
 
 } // namespace HWY_NAMESPACE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "kernels/elements/ordered_key.hpp"
 #include "kernels/median/median.hpp"
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct MedianView {
     bool has_difference;
     double difference;
     Median::Side side;
+    Tally replaced; ///< rows of the output, counted through all frames
 
     /// Whether an element, so far above its median, becomes it where there is a difference.
     constexpr bool is_far(double above) const {
@@ -66,7 +68,8 @@ struct MedianView {
     constexpr std::int64_t elements() const { return frames * (in_rows + out_rows) * columns; }
 };
 
-inline MedianView median_view(const Median& median, const RowBlock& block) {
+/// Without a difference nothing is counted.
+inline MedianView median_view(const Median& median, const RowBlock& block, const Tally& replaced) {
     return {block.frames,
             median.layers,
             median.rows,
@@ -82,7 +85,8 @@ inline MedianView median_view(const Median& median, const RowBlock& block) {
             median.fill,
             median.difference.has_value(),
             median.difference.value_or(0),
-            median.side};
+            median.side,
+            median.difference ? replaced : Tally{}};
 }
 
 /// x − median, exact for integers as far as float64 is. constexpr, so that device code can call it
@@ -99,6 +103,10 @@ template <class T> constexpr double excess(T x, T median) {
     }
 }
 
+/// Whether x has become another element, its median. A NaN never does. constexpr, so that device
+/// code can call it too.
+template <class T> constexpr bool is_replaced(T x, T result) { return !is_nan(x) && result != x; }
+
 /// As many blocks as one launch may have. @throws Error (defect) if there are more.
 inline unsigned launched_blocks(std::int64_t blocks) {
     if (blocks > std::numeric_limits<std::int32_t>::max()) {
@@ -113,7 +121,8 @@ void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& 
                           const std::byte* in, std::byte* out);
 
 /// Puts right what median() makes where elements are invalid, `value` of the type: medians of
-/// windows that have one (on the CPU, two or more), and the invalid ones themselves.
+/// windows that have one (on the CPU, two or more), and the invalid ones themselves; and the
+/// view's tally with them.
 void mend_medians(CpuQueue& queue, ElementType type, double value, const MedianView& view,
                   const std::byte* in, std::byte* out);
 void mend_medians(CudaQueue& queue, ElementType type, double value, const MedianView& view,

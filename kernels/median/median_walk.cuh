@@ -4,6 +4,7 @@
 // lists of the rows that its next windows need, all in registers.
 
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/tally.cuh"
 #include "kernels/median/median_columns.cuh"
 #include "kernels/median/median_device.cuh"
 #include "kernels/median/median_view.hpp"
@@ -88,6 +89,24 @@ template <class Keys, int y_size, int count, int words> class Rows {
     List later_[2];                   ///< of 5 rows: the last of `common_`, and the one after it
 };
 
+/// The rows of a thread's segment that a tally takes, in one register.
+class SegmentRows {
+  public:
+    /// `first`: the segment's first row, which has `rows` ≤ 64.
+    __device__ SegmentRows(const Tally& tally, std::int64_t first, int rows) {
+        const auto place = [&](std::int64_t at) {
+            return static_cast<unsigned>(max(std::int64_t{0}, min(at - first, std::int64_t{rows})));
+        };
+        rows_ = tally.sum == nullptr ? 0 : place(tally.first) | place(tally.last) << 16U;
+    }
+    __device__ bool has(int row) const {
+        return row >= static_cast<int>(rows_ & 0xFFFFU) && row < static_cast<int>(rows_ >> 16U);
+    }
+
+  private:
+    unsigned rows_;
+};
+
 template <class Keys, class Part, int z_size, int y_size, int x_size, int words>
 __global__ void __launch_bounds__(threads, blocks_at_once)
     network_kernel(MedianView view, Walk<typename Keys::Raw> walk) {
@@ -95,6 +114,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     using Word = typename Keys::Word;
     constexpr int count = z_size * x_size;
     constexpr int loads = words + x_size - 1;
+    begin_count(view.replaced);
     const std::int64_t segment = std::int64_t{blockIdx.x / walk.strips} * blockDim.y + threadIdx.y;
     const std::int64_t column =
         (std::int64_t{blockIdx.x % walk.strips} * blockDim.x + threadIdx.x) * Part::elements;
@@ -111,7 +131,9 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     const std::int64_t layer = view.layer_of(first);
     const std::int64_t y = first - layer * view.rows;
     const Raw* in = walk.in + frame * view.in_rows * view.columns;
-    Raw* out = walk.out + (frame * view.out_rows + first - view.out_first) * view.columns;
+    const std::int64_t made = frame * view.out_rows + first - view.out_first;
+    const SegmentRows counted(view.replaced, made, rows);
+    Raw* out = walk.out + made * view.columns;
     const Raw* own = in + (first - view.in_first) * view.columns;
     const Part part(view, walk, static_cast<int>(column));
     const Layers<Raw, z_size> layers(view, in, layer);
@@ -155,11 +177,18 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
             continue;
         }
         const std::int64_t at = row * view.columns;
-        part.store(view, walk, own + at, out + at, medians[0]);
+        const auto store = [&](int i, std::int64_t from) {
+            const int replaced = part.store(view, walk, own + from, out + from, medians[i]);
+            if (replaced != 0 && counted.has(row + i)) {
+                add_to_block(replaced);
+            }
+        };
+        store(0, at);
         if (row + 1 < rows) {
-            part.store(view, walk, own + at + view.columns, out + at + view.columns, medians[1]);
+            store(1, at + view.columns);
         }
     }
+    end_count(view.replaced);
 }
 
 template <class Keys, class Part, int z_size, int y_size, int x_size, int words>

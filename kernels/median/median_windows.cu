@@ -3,6 +3,7 @@
 // of its windows and merges them two by two in shared memory, so that windows share them; a thread
 // then has the windows of two rows.
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/tally.cuh"
 #include "kernels/median/median_columns.cuh"
 #include "kernels/median/median_device.cuh"
 #include "kernels/median/median_view.hpp"
@@ -156,6 +157,7 @@ __device__ void store_row(const MedianView& view, const Windows& windows, const 
                            (place.frame * view.in_rows + row - view.in_first) * view.columns;
     Raw* const out = reinterpret_cast<Raw*>(windows.out) +
                      (place.frame * view.out_rows + row - view.out_first) * view.columns;
+    const bool is_counted = view.replaced.takes(place.frame * view.out_rows + row - view.out_first);
 #pragma unroll
     for (int i = 0; i < Keys::lanes; ++i) {
         const std::int64_t column = place.column + lane + i * warp_size;
@@ -163,6 +165,7 @@ __device__ void store_row(const MedianView& view, const Windows& windows, const 
             const bool stays = view.has_difference &&
                                !view.is_far(Keys::excess(own[column], results[i], windows.form));
             out[column] = stays ? own[column] : results[i];
+            add_to_block(is_counted && !stays ? 1 : 0);
         }
     }
 }
@@ -175,6 +178,7 @@ __global__ void __launch_bounds__(warps* warp_size)
     auto* const tile = reinterpret_cast<Word*>(dynamic_shared());
     Word* const lists = tile + Tile::tile_words;
     Word* const pairs = lists + Tile::rows * Tile::row_words;
+    begin_count(view.replaced);
     const WindowPlace place(view, windows, Tile::out_rows, warp_size * Keys::lanes);
     visit_keys<Keys>(windows.type,
                      [&]<class Own>() { load_tile<Own, extent>(view, windows, place, tile); });
@@ -201,6 +205,7 @@ __global__ void __launch_bounds__(warps* warp_size)
             store_row<Own>(view, windows, place, place.row + 2 * warp + i, lane, medians[i]);
         }
     });
+    end_count(view.replaced);
 }
 
 template <class Keys, int extent>

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "base/element_type.hpp"
+#include "kernels/elements/tally.hpp"
 #include "kernels/queue/queue.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace runner {
 
@@ -21,6 +23,8 @@ struct Rescale {
     double from_high = 1;
     double to_low = 0; ///< may be above to_high: then the map falls
     double to_high = 1;
+    /// Which elements are no values (kernels/elements/invalid.hpp), for what is counted alone.
+    std::optional<double> invalid = {};
 
     bool is_flat() const { return from_high == from_low; }
     double factor() const { return (to_high - to_low) / (from_high - from_low); }
@@ -30,11 +34,11 @@ struct Rescale {
 };
 
 /// `count` elements. `in` and `out` are in the queue's device memory, aligned to their elements,
-/// and do not overlap. The same bytes on every queue. The CUDA form returns before the work is
-/// done.
+/// and do not overlap. The same bytes on every queue. `clipped` counts elements whose value, as
+/// float64, is below from_low or above from_high. The CUDA form returns before the work is done.
 void rescale(CpuQueue& queue, const Rescale& rescale, std::int64_t count, const std::byte* in,
-             std::byte* out);
+             std::byte* out, const Tally& clipped = {});
 void rescale(CudaQueue& queue, const Rescale& rescale, std::int64_t count, const std::byte* in,
-             std::byte* out);
+             std::byte* out, const Tally& clipped = {});
 
 } // namespace runner

@@ -4,6 +4,7 @@
 #include "jobs/stream_job.hpp"
 
 #include <charconv>
+#include <memory>
 #include <sstream>
 #include <variant>
 
@@ -42,7 +43,7 @@ std::vector<JobCount> counts_in(const AttributeList& attributes) {
 }
 
 std::vector<JobCount> all_counts(const Job& job, const std::vector<const RunTimes*>& ranks,
-                                 std::vector<JobCount> before) {
+                                 std::vector<JobCount> before, std::int64_t earlier_rows) {
     for (JobCount& count : job.known_counts()) {
         before.push_back(std::move(count));
     }
@@ -51,8 +52,12 @@ std::vector<JobCount> all_counts(const Job& job, const std::vector<const RunTime
         return before;
     }
     const std::vector<std::string> names = stream->counted();
+    const std::shared_ptr<const StreamJob> part = stream->counting_part();
+    const std::size_t complete = earlier_rows == 0 ? names.size()
+                                 : part            ? part->counted().size()
+                                                   : 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        JobCount sum{names[i]};
+        JobCount sum{names[i] + (i < complete ? "" : "_of_last_run")};
         for (const RunTimes* rank : ranks) {
             sum.value += i < rank->counts.size() ? rank->counts[i] : 0;
         }

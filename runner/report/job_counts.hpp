@@ -5,6 +5,7 @@
 #include "jobs/job.hpp"
 #include "runner/watch/stages.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ std::string counts_text(const std::vector<JobCount>& counts);
 /// What a file's attribute of this name says; lines that are none are left out.
 std::vector<JobCount> counts_in(const AttributeList& attributes);
 
-/// What `job` counts, with `ranks`' parts added up. `before`: of earlier passes.
+/// What `job` counts, with `ranks`' parts added up. `before`: of earlier passes. `earlier_rows`:
+/// that earlier runs have made. Where there are some, a count that leaves them out
+/// (counting_part()) has a name that says so: "clipped_values_of_last_run".
 std::vector<JobCount> all_counts(const Job& job, const std::vector<const RunTimes*>& ranks,
-                                 std::vector<JobCount> before);
+                                 std::vector<JobCount> before, std::int64_t earlier_rows);
 
 } // namespace runner

@@ -17,7 +17,7 @@ import pytest
 
 from events import GUARD
 from harness import Findings, call, launch, programs
-from kind_rules import binned, corrected, reduced
+from kind_rules import binned, corrected, medians, reduced
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEYS = np.array([1, 0, 0, 2, 0, 1, 0, 2, 0, 1, 0, 0], np.int32)
@@ -246,6 +246,12 @@ def test_generated(runs):
     runs.run(text, words=["--until", "flat", "--set", 'output.file="out.h5"'])
     runs.expect("corrected", made, counts)
     os.unlink("out.h5")
+    runs.run(text, words=["--until", "clean", "--set", 'output.file="out.h5"'])
+    with h5py.File("out.h5") as file:
+        clean = file["data"][...].astype("float64")
+    counts["struck.replaced_values"] = int((medians(made, [3, 3], "reflect", 0, 0.25) != made).sum())
+    counts["step_4.clipped_values"] = int(((clean < -0.1) | (clean > 1.2)).sum())
+    runs.check(counts["struck.replaced_values"] > 0, f"{counts}")
     runs.run(text, 2)
     with h5py.File("out/tomo_prepare.h5") as file:
         prepared = file["data"][...]

@@ -398,9 +398,32 @@ TEST(Counts, OfRanksAreAddedUpBehindThoseOfEarlierPasses) {
     RunTimes second;
     second.counts = {3, 40};
     const RunTimes stopped; // has counted nothing
-    EXPECT_EQ(shown(all_counts(CountingJob(), {&first, &second, &stopped}, {{"before", 5}})),
+    EXPECT_EQ(shown(all_counts(CountingJob(), {&first, &second, &stopped}, {{"before", 5}}, 0)),
               (Texts{"before=5", "frames=9", "dead=4", "raised=60"}));
-    EXPECT_EQ(shown(all_counts(CopyJob(1, 8, 8, 0), {&first}, {})), Texts{});
+    EXPECT_EQ(shown(all_counts(CopyJob(1, 8, 8, 0), {&first}, {}, 0)), Texts{});
+}
+
+TEST(Counts, SayWhichLeaveOutTheRowsOfEarlierRuns) {
+    /// A job of two steps, of which the first can be counted again.
+    class PartlyCountedAgain : public CountingJob {
+      public:
+        std::shared_ptr<const StreamJob> counting_part() const override {
+            class First : public CopyJob {
+              public:
+                First() : CopyJob(1, 8, 8, 0) {}
+                std::vector<std::string> counted() const override { return {"dead"}; }
+            };
+            return std::make_shared<First>();
+        }
+    };
+    RunTimes times;
+    times.counts = {1, 20};
+    EXPECT_EQ(shown(all_counts(PartlyCountedAgain(), {&times}, {}, 3)),
+              (Texts{"frames=9", "dead=1", "raised_of_last_run=20"}));
+    EXPECT_EQ(shown(all_counts(PartlyCountedAgain(), {&times}, {}, 0)),
+              (Texts{"frames=9", "dead=1", "raised=20"}));
+    EXPECT_EQ(shown(all_counts(CountingJob(), {&times}, {}, 3)),
+              (Texts{"frames=9", "dead_of_last_run=1", "raised_of_last_run=20"}));
 }
 
 TEST(PlanJson, HasEachPassWithItsEnds) {
