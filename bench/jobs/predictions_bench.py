@@ -1,6 +1,6 @@
 """Predictions beside real times: predictions_bench.py RUNNER FOLDER [--rounds N] [--seconds S] [--scale X]
 
-Twelve jobs of different kinds, formats and passes. For each, `runner try` predicts the time of the
+Nineteen jobs of different kinds, formats and passes. For each, `runner try` predicts the time of the
 whole command, which then runs at once; several rounds of all. Prints each ratio of predicted to
 real time, their medians, and how many medians are within 30 %. Inputs lie in FOLDER, some 2 GB, and
 in the page cache.
@@ -35,6 +35,14 @@ depth_taps = { gaussian = { sigma = 2.0 } }
     "correct with logarithm, a scan": ("scan.h5", "out.h5", "[correct]\nnegative_log = true\n"),
     "phase, a scan": ("phase.h5", "out.h5", "[phase]\nenergy = 25\ndistance = 0.5\npixel_size = 2\n"
                       "delta_beta = 150\n"),
+    "stitch half acquisitions": ("xray.h5", "out.h5", '[stitch]\noverlap = 120\nside = "right"\n'),
+    "reduce layers to their mean": ("xray.h5", "out.h5", '[reduce]\noperation = "mean"\nover = ["z"]\n'),
+    "median of each frame, TIFF": ("xray.tif", "out.h5", '[reduce]\noperation = "median"\nover = "frame"\n'),
+    "histogram of all frames": ("xray.h5", "out.h5", '[reduce]\noperation = "histogram"\nover = ["z", "y", "x"]\n'
+                                "bins = 256\nfrom = [0, 4096]\n"),
+    "fill gaps by means": ("xray.h5", "out.h5:gaps", '[fill]\nmethod = "mean"\nreach = [4, 4]\n'),
+    "transpose to the last axis": ("xray.h5", "out.h5", "[transpose]\npermutation = [2, 1, 0]\n"),
+    "transpose five axes": ("five.h5", "out.h5", "[transpose]\npermutation = [2, 0, 1, 4, 3]\n"),
     "two passes, a scan": ("scan.h5", "out.h5", """[[step]]
 kind = "correct"
 negative_log = true
@@ -65,6 +73,7 @@ def make_inputs(runner, folder, scale):
     make("generate", "xray", "image.h5", "--shape", shape(1, (4800, 6400)), "--dtype", "uint8")
     make("generate", "tomo-scan", "scan.h5", "--shape", shape(0.7, (400, 640, 800)), "--dtype", "uint16")
     make("generate", "phase-scan", "phase_scan.h5", "--shape", shape(0.4, (400, 640, 800)), "--dtype", "uint16")
+    make("generate", "noise", "five.h5", "--shape", shape(0.25, (40, 20, 24, 64, 80)), "--dtype", "uint16")
     for source, made in (("xray.h5", "xray.tif"), ("xray.h5", "xray.zarr"), ("quarter.h5", "xray.mrc"),
                          ("quarter.h5", "xray.npy"), ("image.h5", "image.png")):
         make("convert", source, made)
@@ -73,10 +82,11 @@ def make_inputs(runner, folder, scale):
 
 def write_job(folder, source, output, tables):
     kind = "" if tables.startswith("[[step]]") else f'kind = "{tables[1:tables.index("]")]}"\n'
+    gaps = "invalid = 1000\n" if output.endswith(":gaps") else ""
     more = {"packed": 'chunk = [1, 640, 800]\ncompression = "zstd"\n', "uint8": 'dtype = "uint8"\n'}
     name, _, option = output.partition(":")
     (folder / "job.toml").write_text(
-        f'{kind}[input]\nfile = "{source}"\n[output]\nfile = "{name}"\noverwrite = true\n{more.get(option, "")}'
+        f'{kind}[input]\nfile = "{source}"\n{gaps}[output]\nfile = "{name}"\noverwrite = true\n{more.get(option, "")}'
         f'[run]\nbackend = "cpu"\n{tables}')
 
 
