@@ -39,6 +39,9 @@ class DenseReader final : public RowReader {
         info_.big_endian = layout_.bytes == DenseLayout::Bytes::big_endian;
         info_.storage = layout_.storage;
         info_.axes = layout_.axes;
+        if (info_.axes.known()) {
+            info_.channels = 1; // their last axis is one of space
+        }
         info_.stored_bytes = std::min(byte_count(layout_.array), source_->stored_bytes());
         info_.notes = layout_.notes;
         info_.order = layout_.array.shape.size() > 1 ? layout_.order : DatasetInfo::Order{};

@@ -3,6 +3,7 @@ import json
 import pathlib
 
 import h5py
+import nibabel
 import numpy as np
 import pytest
 import tifffile
@@ -62,13 +63,15 @@ def test_a_last_axis_that_the_file_names_is_no_colour():
     with h5py.File("c.h5", "w") as file:
         file["d"] = COLOUR
         file["d"].attrs["DIMENSION_LABELS"] = ["z", "y", "x"]
-    write_job("bin", "c.h5", output="out.tif")
-    assert run("--set", "bin.factors=[1, 1]") == ("", [])
-    call("convert", "c.h5", "converted.tif")
-    for name in ("out.tif", "converted.tif"):
-        with tifffile.TiffFile(name) as tiff:
-            assert len(tiff.pages) == len(COLOUR) and tiff.pages[0].shape == COLOUR.shape[1:], name
-            assert (tiff.asarray() == COLOUR).all()
+    nibabel.save(nibabel.Nifti1Image(COLOUR.T, np.eye(4)), "c.nii")
+    for source in ("c.h5", "c.nii"):
+        write_job("bin", source, output="out.tif")
+        assert "colour" not in str(run("--set", "bin.factors=[1, 1]"))
+        call("convert", source, f"{source}.tif")
+        for name in ("out.tif", f"{source}.tif"):
+            with tifffile.TiffFile(name) as tiff:
+                assert len(tiff.pages) == len(COLOUR) and tiff.pages[0].shape == COLOUR.shape[1:], name
+                assert (tiff.asarray() == COLOUR).all()
 
 
 @pytest.mark.parametrize("name", ["c.npy", "c.raw", "c.h5"])
