@@ -157,6 +157,11 @@ class StreamJob : public Job {
     /// a job that is bound by its bytes and counts nothing.
     virtual double operations(const RowBlock& /*block*/) const { return 0; }
 
+    /// The same where rows of the block before are carried.
+    virtual double operations_in(const RowBlock& block, const BlockRun& /*blocks*/) const {
+        return operations(block);
+    }
+
     /// Computes the block's output rows from its input rows (see RowBlock) on `queue`.
     virtual void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                      const RunMemory& memory) const = 0;

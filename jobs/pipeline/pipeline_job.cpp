@@ -360,8 +360,9 @@ std::int64_t PipelineJob::call_bytes(std::size_t step, const RowBlock& block) co
     return block.frames * (block.in_rows * shape.in_row_bytes + made * shape.out_row_bytes);
 }
 
-double PipelineJob::operations(const RowBlock& block) const {
-    const std::vector<StepWork> works = chain_.work(block, counting_steps_);
+double PipelineJob::operations_in(const RowBlock& block, const BlockRun& blocks) const {
+    const std::vector<StepWork> works =
+        chain_.work(block, counting_steps_, blocks, blocks.before ? Carries::yes : Carries::no);
     double sum = 0;
     for (std::size_t i = 0; i < works.size(); ++i) {
         for (const StepCall& call : works[i].calls) {

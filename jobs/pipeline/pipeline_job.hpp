@@ -63,7 +63,8 @@ class PipelineJob : public StreamJob {
     std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
     std::shared_ptr<const StreamJob> counting_part() const override;
     std::vector<JobCount> known_counts() const override;
-    double operations(const RowBlock& block) const override;
+    double operations(const RowBlock& block) const override { return operations_in(block, {}); }
+    double operations_in(const RowBlock& block, const BlockRun& blocks) const override;
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              const RunMemory& memory) const override;
 

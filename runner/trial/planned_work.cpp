@@ -15,7 +15,7 @@
 namespace runner {
 namespace {
 
-/// The operations of all chunks, of which rows that two of them compute count twice; of a state
+/// The operations of all chunks, with rows that two of them compute twice; of a state
 /// that evolves its cells in all generations.
 double operations_of(const Job& job, const JobPlan& plan) {
     if (const std::optional<EvolveShape> state = job.state()) {
@@ -30,7 +30,7 @@ double operations_of(const Job& job, const JobPlan& plan) {
     double sum = 0;
     ChunkCursor chunks(planned->decomposition, planned->decomposition.slab(0));
     while (const std::optional<Chunk> chunk = chunks.next()) {
-        sum += stream->operations(chunk->block);
+        sum += stream->operations_in(chunk->block, chunk->run);
     }
     return sum;
 }

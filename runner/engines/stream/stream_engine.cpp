@@ -97,7 +97,7 @@ template <class Queue_> class StreamEngine {
     std::optional<Piece> next();
     std::int64_t read(const Piece& piece);
     double operations(const Piece& piece) const {
-        return stream_.job.operations(piece.chunk.block);
+        return stream_.job.operations_in(piece.chunk.block, piece.chunk.run);
     }
     void compute(const Piece& piece);
     void wait(const Piece& piece) { lanes_[piece.lane].computed.wait(); }
