@@ -94,7 +94,7 @@ struct RunMemory {
     StepMarks* marks = nullptr; ///< null: none are recorded
     BlockRun blocks = {};
     /// carried_bytes() as the call for `blocks.before` has left them, which is done; null: all rows
-    /// are computed anew.
+    /// are computed.
     const std::byte* carried = nullptr;
     std::byte* carry = nullptr; ///< the same for the next call to find; null: nothing is left
 };

@@ -5,6 +5,7 @@
 #include "base/rounding.hpp"
 #include "jobs/counted_rows.hpp"
 #include "jobs/permute_job.hpp"
+#include "jobs/pipeline/carried_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,47 +93,6 @@ struct PipelineJob::Scratch {
     std::byte* buffer(std::byte* memory, std::size_t i) const {
         return memory + own + (i % 2) * static_cast<std::size_t>(between[0]);
     }
-};
-
-/// The last rows of each step's buffer but the first one's, for the next block: one place a step,
-/// which they fill to its end.
-class PipelineJob::Carried {
-  public:
-    explicit Carried(const PipelineJob& job) {
-        for (std::size_t i = 1; i < job.steps_.size(); ++i) {
-            row_bytes_.push_back(job.shapes_[i].in_row_bytes);
-            bytes_ += round_up(job.chain_.most_carried(i) * row_bytes_.back(), line);
-            ends_.push_back(bytes_);
-        }
-    }
-
-    std::int64_t bytes() const { return bytes_; }
-
-    /// Copies the first rows of step `i`'s buffer from where the block before has left them.
-    void take(Queue& queue, const std::byte* carried, std::size_t i, const StepWork& work,
-              std::byte* buffer) const {
-        const std::int64_t bytes = work.carried * row_bytes_[i - 1];
-        copy(queue, buffer, carried + ends_[i - 1] - bytes, bytes);
-    }
-
-    /// Copies its last rows, as many as `most`, to where the next block finds them.
-    void leave(Queue& queue, std::byte* carry, std::size_t i, const StepWork& work,
-               std::int64_t most, const std::byte* buffer) const {
-        const std::int64_t bytes = std::min(most, work.held) * row_bytes_[i - 1];
-        copy(queue, carry + ends_[i - 1] - bytes, buffer + work.held * row_bytes_[i - 1] - bytes,
-             bytes);
-    }
-
-  private:
-    static void copy(Queue& queue, std::byte* to, const std::byte* from, std::int64_t bytes) {
-        if (bytes > 0) {
-            std::visit([&](auto& backend) { copy_on_device(backend, to, from, bytes); }, queue);
-        }
-    }
-
-    std::vector<std::int64_t> row_bytes_; ///< of the steps from the second on
-    std::vector<std::int64_t> ends_;      ///< of their places
-    std::int64_t bytes_ = 0;
 };
 
 PipelineJob::PipelineJob(std::vector<PipelineStep> steps, std::optional<PipelineStep> order)
@@ -297,7 +257,8 @@ std::int64_t PipelineJob::kept_bytes(Backend backend) const {
 
 std::int64_t PipelineJob::carried_bytes(const RowBlock& block) const {
     // No block follows in a frame that is in one.
-    return block.frames > 1 || block.out_rows == shape_.rows ? 0 : Carried(*this).bytes();
+    return block.frames > 1 || block.out_rows == shape_.rows ? 0
+                                                             : CarriedRows(chain_, shapes_).bytes();
 }
 
 void PipelineJob::prepare(Queue& queue, std::byte* kept) const {
@@ -378,7 +339,7 @@ void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
         chain_.work(block, counting_steps_, memory.blocks,
                     memory.carried != nullptr ? Carries::yes : Carries::no);
     const Scratch scratch(*this, backend_of(queue), block);
-    const Carried carried(*this);
+    const CarriedRows carried(chain_, shapes_);
     const bool is_followed = memory.carry != nullptr &&
                              memory.blocks.last.value_or(0) > block.out_first + block.out_rows;
     const std::byte* from = in;
@@ -397,7 +358,7 @@ void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
                           {memory.scratch, kept, call.own.first, call.own.last});
         }
         if (!is_last && is_followed) {
-            carried.leave(queue, memory.carry, i + 1, works[i + 1], chain_.most_carried(i + 1), to);
+            carried.leave(queue, memory.carry, i + 1, works[i + 1], to);
         }
         if (memory.marks != nullptr) {
             memory.marks->mark(bytes);

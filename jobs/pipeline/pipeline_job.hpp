@@ -70,7 +70,6 @@ class PipelineJob : public StreamJob {
 
   private:
     struct Scratch;
-    class Carried;
 
     const StreamJob& stream(std::size_t step) const;
     /// Read and made by a call of a step.
