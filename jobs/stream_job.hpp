@@ -93,10 +93,16 @@ struct RunMemory {
     std::int64_t counted_last = std::numeric_limits<std::int64_t>::max();
     StepMarks* marks = nullptr; ///< null: none are recorded
     BlockRun blocks = {};
-    /// carried_bytes() as the call for `blocks.before` has left them, which is done; null: all rows
-    /// are computed.
-    const std::byte* carried = nullptr;
-    std::byte* carry = nullptr; ///< the same for the next call to find; null: nothing is left
+    /// carried_bytes() as the call for `blocks.before` has left them, if there was one; null: this
+    /// call takes nothing and leaves nothing.
+    std::byte* carried = nullptr;
+
+    /// Whether what the block before has left is there.
+    bool takes_carried() const { return carried != nullptr && blocks.before; }
+    /// Whether a block behind this one takes what this one leaves.
+    bool leaves_carried(const RowBlock& block) const {
+        return carried != nullptr && blocks.last.value_or(0) > block.out_first + block.out_rows;
+    }
 };
 
 /// A job whose output chunk is a function of the same rows of the input and a halo.
@@ -133,8 +139,9 @@ class StreamJob : public Job {
     /// Fills it before the first call of `run`; it may be used once `queue` is synchronized.
     virtual void prepare(Queue& /*queue*/, std::byte* /*kept*/) const {}
 
-    /// Device memory, of this block or a smaller one, by which a call of `run` leaves the next one
-    /// rows that both need and only one computes. It may be the same memory for both calls.
+    /// Device memory by which a call of `run` leaves the next one what both need and only one
+    /// computes, for this block or a smaller one. Calls one after the other have the same memory:
+    /// each takes what is there before it leaves its own.
     virtual std::int64_t carried_bytes(const RowBlock& /*block*/) const { return 0; }
 
     /// How many steps run() marks; 0 for a job that is none of several.

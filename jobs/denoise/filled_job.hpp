@@ -41,8 +41,12 @@ class FilledJob : public StreamJob {
         method_->check_rows(first, rows, in);
     }
     std::int64_t scratch_bytes(Backend backend, const RowBlock& block) const override;
-    double operations(const RowBlock& block) const override {
-        return method_->operations(filled_block(block));
+    std::int64_t carried_bytes(const RowBlock& block) const override {
+        return method_->carried_bytes(block);
+    }
+    double operations(const RowBlock& block) const override { return operations_in(block, {}); }
+    double operations_in(const RowBlock& block, const BlockRun& blocks) const override {
+        return method_->operations_in(filled_block(block), blocks);
     }
     void run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
              const RunMemory& memory) const override;

@@ -34,11 +34,11 @@ void CarriedRows::take(Queue& queue, const std::byte* carried, std::size_t i, co
     copy(queue, buffer, carried + places_[i].end - bytes, bytes);
 }
 
-void CarriedRows::leave(Queue& queue, std::byte* carry, std::size_t i, const StepWork& work,
+void CarriedRows::leave(Queue& queue, std::byte* carried, std::size_t i, const StepWork& work,
                         const std::byte* buffer) const {
     const Place& place = places_[i];
     const std::int64_t rows = std::min(place.most_rows, work.held);
-    copy(queue, carry + place.end - rows * place.row_bytes,
+    copy(queue, carried + place.end - rows * place.row_bytes,
          buffer + (work.held - rows) * place.row_bytes, rows * place.row_bytes);
 }
 

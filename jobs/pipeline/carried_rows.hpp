@@ -27,7 +27,7 @@ class CarriedRows {
 
     /// Copies the last rows of step `i`'s buffer, StepChain::most_carried() or all, to where the
     /// next block finds them.
-    void leave(Queue& queue, std::byte* carry, std::size_t i, const StepWork& work,
+    void leave(Queue& queue, std::byte* carried, std::size_t i, const StepWork& work,
                const std::byte* buffer) const;
 
   private:

@@ -257,8 +257,18 @@ std::int64_t PipelineJob::kept_bytes(Backend backend) const {
 
 std::int64_t PipelineJob::carried_bytes(const RowBlock& block) const {
     // No block follows in a frame that is in one.
-    return block.frames > 1 || block.out_rows == shape_.rows ? 0
-                                                             : CarriedRows(chain_, shapes_).bytes();
+    if (block.frames > 1 || block.out_rows == shape_.rows) {
+        return 0;
+    }
+    std::int64_t bytes = CarriedRows(chain_, shapes_).bytes();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+        bytes += carried_by(i);
+    }
+    return bytes;
+}
+
+std::int64_t PipelineJob::carried_by(std::size_t step) const {
+    return round_up(stream(step).carried_bytes({}), line);
 }
 
 void PipelineJob::prepare(Queue& queue, std::byte* kept) const {
@@ -333,17 +343,27 @@ double PipelineJob::operations_in(const RowBlock& block, const BlockRun& blocks)
     return sum;
 }
 
+RunMemory PipelineJob::memory_of(const StepWork& work, const StepCall& call, const RowBlock& block,
+                                 const RunMemory& memory) const {
+    RunMemory own{memory.scratch, nullptr, call.own.first, call.own.last};
+    if (work.follows) {
+        own.blocks.before = RowBlock{1, 0, 0, call.block.out_first, 0}; // only its end is known
+    }
+    if (memory.leaves_carried(block)) {
+        own.blocks.last = call.block.out_first + call.block.out_rows + 1; // more follow
+    }
+    return own;
+}
+
 void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
                       const RunMemory& memory) const {
-    const std::vector<StepWork> works =
-        chain_.work(block, counting_steps_, memory.blocks,
-                    memory.carried != nullptr ? Carries::yes : Carries::no);
+    const std::vector<StepWork> works = chain_.work(
+        block, counting_steps_, memory.blocks, memory.takes_carried() ? Carries::yes : Carries::no);
     const Scratch scratch(*this, backend_of(queue), block);
     const CarriedRows carried(chain_, shapes_);
-    const bool is_followed = memory.carry != nullptr &&
-                             memory.blocks.last.value_or(0) > block.out_first + block.out_rows;
     const std::byte* from = in;
     std::byte* kept = memory.kept;
+    std::byte* left = memory.carried == nullptr ? nullptr : memory.carried + carried.bytes();
     for (std::size_t i = 0; i < works.size(); ++i) {
         const bool is_last = i + 1 == works.size();
         std::byte* to = is_last ? out : scratch.buffer(memory.scratch, i + 1);
@@ -353,12 +373,15 @@ void PipelineJob::run(Queue& queue, const RowBlock& block, const std::byte* in, 
         std::int64_t bytes = 0;
         for (const StepCall& call : works[i].calls) {
             bytes += call_bytes(i, call.block);
+            RunMemory own = memory_of(works[i], call, block, memory);
+            own.kept = kept;
+            own.carried = carried_by(i) > 0 ? left : nullptr;
             stream(i).run(queue, call.block, from + call.in_row * shapes_[i].in_row_bytes,
-                          to + call.out_row * shapes_[i].out_row_bytes,
-                          {memory.scratch, kept, call.own.first, call.own.last});
+                          to + call.out_row * shapes_[i].out_row_bytes, own);
         }
-        if (!is_last && is_followed) {
-            carried.leave(queue, memory.carry, i + 1, works[i + 1], to);
+        left = left == nullptr ? left : left + carried_by(i);
+        if (!is_last && memory.leaves_carried(block)) {
+            carried.leave(queue, memory.carried, i + 1, works[i + 1], to);
         }
         if (memory.marks != nullptr) {
             memory.marks->mark(bytes);

@@ -72,6 +72,11 @@ class PipelineJob : public StreamJob {
     struct Scratch;
 
     const StreamJob& stream(std::size_t step) const;
+    /// What a step's calls for one block after the other leave.
+    std::int64_t carried_by(std::size_t step) const;
+    /// What a step's call works with in a block of the pipeline that works with `memory`.
+    RunMemory memory_of(const StepWork& work, const StepCall& call, const RowBlock& block,
+                        const RunMemory& memory) const;
     /// Read and made by a call of a step.
     std::int64_t call_bytes(std::size_t step, const RowBlock& block) const;
 

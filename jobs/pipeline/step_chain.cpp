@@ -278,6 +278,9 @@ bool StepChain::carry(const Extended& before, std::vector<StepWork>& works) cons
         call.out_row = made;
         call.out_rows = last - made;
     }
+    for (StepWork& work : works) {
+        work.follows = true;
+    }
     return true;
 }
 
@@ -335,7 +338,7 @@ std::vector<StepWork> StepChain::whole_frames(std::int64_t frames) const {
         call.block = {frames * step.frames, 0, rows, 0, rows};
         call.out_rows = frames * step.out_rows;
         call.own = {0, call.out_rows};
-        works.push_back({{call}, frames * step.rows, 0, 0});
+        works.push_back({{call}, frames * step.rows, 0, 0, false});
     }
     return works;
 }

@@ -34,6 +34,8 @@ struct StepWork {
     std::int64_t held = 0;    ///< rows in the step's buffer
     std::int64_t carried = 0; ///< of these the first, which the block before has made
     std::int64_t first = 0;   ///< of these, as a row of the step's input; extended
+    /// Whether its call begins where the step's call for the block before has ended.
+    bool follows = false;
 };
 
 /// The most rows that a step's buffer holds and that one call is for, of any block up to a size.

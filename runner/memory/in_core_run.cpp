@@ -76,7 +76,7 @@ class StreamInCore {
         const Backend backend = backend_of(queue);
         memory_.scratch = taken(take, job.scratch_bytes(backend, cut_.largest_block()));
         memory_.kept = taken(take, job.kept_bytes(backend));
-        carry_ = taken(take, job.carried_bytes(cut_.largest_block()));
+        memory_.carried = taken(take, job.carried_bytes(cut_.largest_block()));
         if (!shape_.fields.empty()) {
             joined_ = taken(take, cut_.most_out_rows() * shape_.out_row_bytes);
         }
@@ -95,8 +95,6 @@ class StreamInCore {
             std::byte* const to =
                 joined_ != nullptr ? joined_ : outputs[0] + made.first * shape_.out_row_bytes;
             memory_.blocks = chunk->run;
-            memory_.carried = chunk->run.before ? carry_ : nullptr;
-            memory_.carry = carry_;
             job_.run(queue_, chunk->block, from, to, memory_);
             if (joined_ != nullptr && !made.empty()) {
                 spread_fields(queue_, shape_, made.first, made.count(), joined_, outputs);
@@ -129,7 +127,6 @@ class StreamInCore {
     StreamShape shape_;
     Decomposition cut_;
     RunMemory memory_;
-    std::byte* carry_ = nullptr;
     std::byte* joined_ = nullptr;
     std::byte* window_ = nullptr;
 };

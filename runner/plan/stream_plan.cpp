@@ -295,13 +295,13 @@ StreamPlan with_chunks(const StreamJob& job, const StreamPlan& frame, std::int64
     plan.decomposition.chunk_rows = chunk_rows;
     plan.lanes = static_cast<int>(lanes);
     plan.scratch_bytes = job.scratch_bytes(plan.backend, plan.decomposition.largest_block());
-    plan.carried_bytes = job.carried_bytes(plan.decomposition.largest_block());
+    plan.carried_bytes = plan.carries ? job.carried_bytes(plan.decomposition.largest_block()) : 0;
     plan.chunk_seconds = job.operations(usual_block(plan.decomposition)) /
                          (plan.backend == Backend::cuda ? gpu_rate : core_rate * plan.cores);
     const std::int64_t in = plan.in_bytes() * plan.input_slots();
     const std::int64_t out = plan.out_bytes() * plan.lanes;
-    const std::int64_t scratch = (plan.scratch_bytes + plan.carried_bytes) * plan.lanes +
-                                 job.kept_bytes(plan.backend); // that all lanes share
+    const std::int64_t scratch =
+        plan.scratch_bytes * plan.lanes + plan.carried_bytes + job.kept_bytes(plan.backend);
     if (plan.backend == Backend::cuda) {
         plan.need.staging = plan.most_in_portion() * plan.input_slots() +
                             plan.most_out_portion() * plan.out_portions_a_lane() * plan.lanes;
@@ -339,14 +339,17 @@ StreamPlan make_plan(const StreamJob& job, const PlanRequest& request) {
                            : wanted_chunk_rows(job, frame, first_lanes, request.write_rows);
     const std::int64_t last_lanes = request.lanes.value_or(1);
     const std::int64_t least = request.chunk_rows ? wanted : alignment;
-    for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {
-        const std::int64_t rows = largest_fitting(job, frame, wanted, lanes);
-        // Fewer rows than the halo would move more halo than image: rather fewer lanes.
-        const std::int64_t enough =
-            frame.shape.wanted_rows > 0 ? wanted : std::min(wanted, frame.shape.halo);
-        const bool small = rows < enough && lanes > last_lanes;
-        if (rows >= least && rows > 0 && !small) {
-            return with_chunks(job, frame, rows, lanes);
+    for (const bool carries : {true, false}) {
+        frame.carries = carries;
+        for (std::int64_t lanes = first_lanes; lanes >= last_lanes; --lanes) {
+            const std::int64_t rows = largest_fitting(job, frame, wanted, lanes);
+            // Fewer rows than the halo would move more halo than image: rather fewer lanes.
+            const std::int64_t enough =
+                frame.shape.wanted_rows > 0 ? wanted : std::min(wanted, frame.shape.halo);
+            const bool small = rows < enough && lanes > last_lanes;
+            if (rows >= least && rows > 0 && !small) {
+                return with_chunks(job, frame, rows, lanes);
+            }
         }
     }
     refuse(with_chunks(job, frame, least, last_lanes));

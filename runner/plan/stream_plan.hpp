@@ -20,7 +20,10 @@ struct StreamPlan : JobPlan {
     std::int64_t stored_rows = 1;   ///< of the output, that can only be written together
     std::int64_t write_rows = 1;    ///< of the output, that reach all files written at once
     std::int64_t scratch_bytes = 0; ///< of one lane
-    std::int64_t carried_bytes = 0; ///< likewise
+    /// Whether a chunk leaves the next one what both need; not where this would take the memory
+    /// that the smallest chunk needs.
+    bool carries = true;
+    std::int64_t carried_bytes = 0; ///< that all lanes share
     int channels = 1;               ///< samples of a colour pixel: then a row is a pixel
     std::vector<std::int64_t> input_shape = {}; ///< as PlanRequest's
     int input_channels = 1;

@@ -25,9 +25,6 @@ template <class Q> struct StreamLane {
     StreamLane(const StreamPlan& plan, const QueueMaker& make_queue, std::size_t steps)
         : queue(make_queue()), output(plan, own()),
           scratch(allocate_device(own(), plan.scratch_bytes)), begun(own()), computed(own()) {
-        if (plan.carried_bytes > 0) { // an allocation of no bytes would still take a page
-            carry = allocate_device(own(), plan.carried_bytes);
-        }
         for (std::size_t step = 0; step < steps; ++step) {
             step_ends.emplace_back(own());
         }
@@ -37,7 +34,6 @@ template <class Q> struct StreamLane {
     Queue queue;
     ChunkOutput<Q> output;
     Buffer scratch;
-    Buffer carry; ///< rows for the next chunk
     typename Q::Event begun;
     typename Q::Event computed;
     std::vector<typename Q::Event> step_ends; ///< of a job of several steps
@@ -129,6 +125,7 @@ template <class Queue_> class StreamEngine {
     const Stream stream_;
     const StreamPlan plan_; ///< the stream's, or a smaller one
     Buffer kept_;           ///< the job's, for all lanes
+    Buffer carried_;        ///< what a chunk leaves for the next one
     RunTimes times_;
     StageRecorder recorder_;
     std::deque<StreamLane<Q>> lanes_;
@@ -150,14 +147,18 @@ StreamEngine<Q>::StreamEngine(const Stream& stream, const StreamPlan& plan,
       cursor_(plan_.decomposition, plan_.decomposition.slab(stream.rank)) {
     for (int i = 0; i < plan_.lanes; ++i) {
         lanes_.emplace_back(plan_, make_queue, stream.job.steps());
-        times_.device_bytes += lanes_.back().output.device_bytes() + lanes_.back().scratch.size() +
-                               lanes_.back().carry.size();
+        times_.device_bytes += lanes_.back().output.device_bytes() + lanes_.back().scratch.size();
     }
     Q& first = lanes_.front().own();
     times_.device_bytes += input_.device_bytes();
+    // An allocation of no bytes would still take a page of the device.
     if (const std::int64_t kept = stream.job.kept_bytes(plan_.backend); kept > 0) {
         kept_ = allocate_device(first, kept);
         times_.device_bytes += kept_.size();
+    }
+    if (plan_.carried_bytes > 0) {
+        carried_ = allocate_device(first, plan_.carried_bytes);
+        times_.device_bytes += carried_.size();
     }
     origin_.emplace(first);
     check_launch_room(first);
@@ -235,12 +236,10 @@ template <class Q> void StreamEngine<Q>::compute(const Piece& piece) {
                      .marks = &marks,
                      .blocks = piece.chunk.run};
     if (plan_.carried_bytes > 0) {
-        if (lane_before_ != nullptr) {
-            // It leaves rows in its lane, and reads those of the lane before it.
+        if (lane_before_ != nullptr) { // which works on the same memory
             lane_before_->computed.hold(lane.own());
-            memory.carried = piece.chunk.run.before ? lane_before_->carry.data() : nullptr;
         }
-        memory.carry = lane.carry.data();
+        memory.carried = carried_.data();
         lane_before_ = &lane;
     }
     stream_.job.run(lane.queue, piece.chunk.block, input_.data(piece.number), lane.output.data(),
