@@ -54,6 +54,36 @@ TEST(StreamPlan, TakesTheRowsAndLanesItIsGiven) {
     EXPECT_EQ(on_gpu.need.device, plan.need.staging);
 }
 
+/// Leaves the next chunk 1000 bytes.
+class Carrying : public ShapeOnly {
+  public:
+    using ShapeOnly::ShapeOnly;
+    std::int64_t carried_bytes(const RowBlock& block) const override {
+        return block.out_rows == shape().rows ? 0 : 1000;
+    }
+};
+
+TEST(StreamPlan, CarriesBetweenChunksWhereThatFits) {
+    PlanRequest request;
+    request.host_memory = 8 * GiB;
+    request.chunk_rows = 7;
+    request.lanes = 3;
+    const Carrying job(square(1000, 2).shape());
+    const std::int64_t without = 3 * 11 * 8000 + 3 * 7 * 8000 + 3 * 3 * 11;
+    EXPECT_EQ(make_plan(job, request).need.staging, without + 1000) << "once for all lanes";
+    request.host_memory = make_plan(job, request).need.host() - 1;
+    EXPECT_EQ(make_plan(job, request).carried_bytes, 0);
+    EXPECT_EQ(make_plan(job, request).need.staging, without);
+    EXPECT_EQ(halved(job, make_plan(job, request))->carried_bytes, 0);
+    request.host_memory -= 1000;
+    EXPECT_THROW(make_plan(job, request), Error);
+
+    PlanRequest whole;
+    whole.host_memory = 8 * GiB;
+    whole.chunk_rows = 1000;
+    EXPECT_EQ(make_plan(job, whole).carried_bytes, 0) << "no chunk follows in the frame";
+}
+
 /// Takes memory for each thread, a byte for each row of a block.
 class WithThreads : public ShapeOnly {
   public:
