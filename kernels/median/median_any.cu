@@ -272,9 +272,9 @@ __device__ int mend_place(const MedianView& view, const Search<Bits>& search, co
         is_counted ? at_place(view, search, tile, place,
                               []<class T>(const T& x, T& made) { return is_replaced(x, made); })
                    : 0;
-    int after = 0;
+    int after = 0; // what is invalid is marked, which replaces nothing
     if (is_invalid[own] != 0) {
-        after = store_changed(view, search, tile, place, []<class T>(const T& x) {
+        store_changed(view, search, tile, place, []<class T>(const T& x) {
             return std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : x;
         });
     } else {

@@ -111,8 +111,11 @@ TYPED_TEST(ReplacedValues, AreThoseThatDiffer) {
                     m.invalid = 63;
                 }
                 const std::int64_t rows = 2 * m.layers * m.rows;
-                const std::vector<T> in =
+                std::vector<T> in =
                     any_elements<T>(static_cast<std::size_t>(rows * columns), random);
+                for (std::size_t i = random() % 11; i < in.size(); i += 1 + random() % 21) {
+                    in[i] = converted<T>(63.0); // invalid, in half of the cases
+                }
                 const auto first = static_cast<std::int64_t>(random() % 8);
                 const auto last = rows - static_cast<std::int64_t>(random() % 8);
                 const Made<T> made = made_of(this->queue(), m, 2, in, first, last);
