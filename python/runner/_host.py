@@ -25,7 +25,8 @@ def as_host_array(x: Any) -> NDArray[Any]:
                             "the host first")
         if not hasattr(x, "__array__"):
             x = np.from_dlpack(x)
-    if np.ma.is_masked(x):  # numpy.asarray would take what is under the mask as values
+    # numpy.asarray would take what is under the mask as values.
+    if isinstance(x, np.ma.MaskedArray) and np.any(x.mask):
         raise ValueError("an array has masked elements: pass x.data instead, with invalid=x.mask where x is "
                          "the input")
     array = np.asarray(x)
