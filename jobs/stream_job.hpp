@@ -141,7 +141,7 @@ class StreamJob : public Job {
 
     /// Device memory by which a call of `run` leaves the next one what both need and only one
     /// computes, for this block or a smaller one. Calls one after the other have the same memory:
-    /// each takes what is there before it leaves its own.
+    /// each takes what the one before has left, then leaves its own.
     virtual std::int64_t carried_bytes(const RowBlock& /*block*/) const { return 0; }
 
     /// How many steps run() marks; 0 for a job that is none of several.

@@ -337,18 +337,24 @@ double PipelineJob::operations_in(const RowBlock& block, const BlockRun& blocks)
     double sum = 0;
     for (std::size_t i = 0; i < works.size(); ++i) {
         for (const StepCall& call : works[i].calls) {
-            sum += stream(i).operations(call.block);
+            sum += stream(i).operations_in(call.block, blocks_of(works[i], call));
         }
     }
     return sum;
 }
 
+BlockRun PipelineJob::blocks_of(const StepWork& work, const StepCall& call) {
+    BlockRun blocks;
+    if (work.follows) {
+        blocks.before = RowBlock{1, 0, 0, call.block.out_first, 0}; // only its end is known
+    }
+    return blocks;
+}
+
 RunMemory PipelineJob::memory_of(const StepWork& work, const StepCall& call, const RowBlock& block,
                                  const RunMemory& memory) const {
     RunMemory own{memory.scratch, nullptr, call.own.first, call.own.last};
-    if (work.follows) {
-        own.blocks.before = RowBlock{1, 0, 0, call.block.out_first, 0}; // only its end is known
-    }
+    own.blocks = blocks_of(work, call);
     if (memory.leaves_carried(block)) {
         own.blocks.last = call.block.out_first + call.block.out_rows + 1; // more follow
     }

@@ -74,6 +74,8 @@ class PipelineJob : public StreamJob {
     const StreamJob& stream(std::size_t step) const;
     /// What a step's calls for one block after the other leave.
     std::int64_t carried_by(std::size_t step) const;
+    /// Where a step's call stands among those for one block of the pipeline after the other.
+    static BlockRun blocks_of(const StepWork& work, const StepCall& call);
     /// What a step's call works with in a block of the pipeline that works with `memory`.
     RunMemory memory_of(const StepWork& work, const StepCall& call, const RowBlock& block,
                         const RunMemory& memory) const;

@@ -30,7 +30,8 @@ double operations_of(const Job& job, const JobPlan& plan) {
     double sum = 0;
     ChunkCursor chunks(planned->decomposition, planned->decomposition.slab(0));
     while (const std::optional<Chunk> chunk = chunks.next()) {
-        sum += stream->operations_in(chunk->block, chunk->run);
+        const BlockRun run = planned->carried_bytes > 0 ? chunk->run : BlockRun{};
+        sum += stream->operations_in(chunk->block, run);
     }
     return sum;
 }

@@ -93,7 +93,8 @@ template <class Queue_> class StreamEngine {
     std::optional<Piece> next();
     std::int64_t read(const Piece& piece);
     double operations(const Piece& piece) const {
-        return stream_.job.operations_in(piece.chunk.block, piece.chunk.run);
+        const BlockRun run = plan_.carried_bytes > 0 ? piece.chunk.run : BlockRun{};
+        return stream_.job.operations_in(piece.chunk.block, run);
     }
     void compute(const Piece& piece);
     void wait(const Piece& piece) { lanes_[piece.lane].computed.wait(); }
