@@ -45,8 +45,8 @@ if(RUNNER_COVERAGE)
 endif()
 
 # runner_room(SOURCES ... [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...] [FOREIGN ...]):
-# the folder's static library, room_FOLDER with '_' for '/'. SOURCES are compiled always, CUDA only
-# with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES, SOURCES are compiled as one file, so
+# the folder's library, room_FOLDER with '_' for '/': static, or shared with BUILD_SHARED_LIBS.
+# SOURCES are compiled always, CUDA only with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES, SOURCES are compiled as one file, so
 # that a private name stands once in a folder. USES names the rooms below that it may include from:
 # these lines are the table of levels, and tests/tree/rooms_test.cpp holds the includes to them.
 # FOREIGN are libraries of others; PUBLIC_FOREIGN those that the room's headers include.
@@ -59,15 +59,17 @@ function(runner_room)
   else()
     list(APPEND ROOM_SOURCES ${ROOM_NO_CUDA})
   endif()
-  add_library(room_${name} STATIC ${ROOM_SOURCES})
+  add_library(room_${name} ${ROOM_SOURCES})
   set_property(GLOBAL APPEND PROPERTY runner_rooms room_${name})
   list(TRANSFORM ROOM_USES REPLACE "/" "_")
   list(TRANSFORM ROOM_USES PREPEND room_)
   target_link_libraries(room_${name}
     PUBLIC runner_options Threads::Threads ${ROOM_USES} ${ROOM_PUBLIC_FOREIGN}
     PRIVATE ${ROOM_FOREIGN})
-  if(RUNNER_JOINED_SOURCES AND NOT folder MATCHES "^(kernels|jobs)")
-    set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  if(RUNNER_JOINED_SOURCES AND NOT folder MATCHES "^kernels")
+    # A room of several folders, which is jobs, has a joined file for each.
+    set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${ROOM_SOURCES} PROPERTIES UNITY_GROUP ${name})
   endif()
   if(RUNNER_QUICK_BUILD AND NOT folder MATCHES "^kernels/")
     target_compile_options(room_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
@@ -88,6 +90,8 @@ function(runner_kind)
   cmake_parse_arguments(PARSE_ARGV 0 KIND "" "" "SOURCES;USES")
   list(TRANSFORM KIND_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   target_sources(room_jobs PRIVATE ${KIND_SOURCES})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME kind)
+  set_source_files_properties(${KIND_SOURCES} TARGET_DIRECTORY room_jobs PROPERTIES UNITY_GROUP ${kind})
   list(TRANSFORM KIND_USES REPLACE "/" "_")
   list(TRANSFORM KIND_USES PREPEND room_)
   target_link_libraries(room_jobs PUBLIC ${KIND_USES})

@@ -31,7 +31,8 @@ def pytest_addoption(parser):
     group.addoption("--seed", type=int, help="in place of RUNNER_TEST_SEED, or of one from git's tree")
     group.addoption("--cases", default=os.environ.get("RUNNER_TEST_CASES", "usual"),
                     choices=["quick", "usual", "full"])
-    group.addoption("--share", type=float, default=1, help="times the usual share of cases")
+    group.addoption("--share", type=float, default=float(os.environ.get("RUNNER_TEST_SHARE", 1)),
+                    help="times the usual share of cases")
 
 
 def seed_and_source(given):
