@@ -15,6 +15,14 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return ceil_divide(value, step) * step;
 }
 
+/// Bytes to which the parts of a block of memory are aligned, as cudaMalloc() aligns the block.
+inline constexpr std::int64_t memory_alignment = 256;
+
+/// The bytes that a part of `bytes` takes in such a block.
+constexpr std::int64_t aligned_bytes(std::int64_t bytes) {
+    return round_up(bytes, memory_alignment);
+}
+
 /// The number in float64, if that tells it from its neighbours, or if it is the greatest.
 constexpr std::optional<double> exact_float64(std::int64_t value) {
     constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();

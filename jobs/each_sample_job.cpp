@@ -15,8 +15,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t line_bytes = 256; ///< to which the images of a sample are aligned
-
 /// Pixels with their samples side by side, and images of one sample with `pitch` elements from one
 /// to the next: one to the other and back.
 struct SampleLayout {
@@ -237,7 +235,7 @@ RowBlock EachSampleJob::lines_of(const RowBlock& block) const {
 }
 
 std::int64_t EachSampleJob::pitch(std::int64_t made_rows) const {
-    return round_up(made_rows * first().shape().out_row_bytes, line_bytes);
+    return aligned_bytes(made_rows * first().shape().out_row_bytes);
 }
 
 std::int64_t EachSampleJob::scratch_bytes(Backend backend, const RowBlock& block) const {
@@ -248,7 +246,7 @@ std::int64_t EachSampleJob::scratch_bytes(Backend backend, const RowBlock& block
         most = std::max(most, job->scratch_bytes(backend, lines));
     }
     const std::int64_t made = lines.frames * first().shape().made.most(lines.out_rows);
-    return samples() * (round_up(pixels * element_bytes_, line_bytes) + pitch(made)) + most;
+    return samples() * (aligned_bytes(pixels * element_bytes_) + pitch(made)) + most;
 }
 
 double EachSampleJob::operations(const RowBlock& block) const {
@@ -266,7 +264,7 @@ void EachSampleJob::run(Queue& queue, const RowBlock& block, const std::byte* in
                         const RunMemory& memory) const {
     const RowBlock lines = lines_of(block);
     const std::int64_t pixels = lines.frames * lines.in_rows * columns_;
-    const std::int64_t in_pitch = round_up(pixels * element_bytes_, line_bytes);
+    const std::int64_t in_pitch = aligned_bytes(pixels * element_bytes_);
     const std::int64_t made_pitch = pitch(made_rows(lines));
     std::byte* const images = memory.scratch;
     std::byte* const made = images + samples() * in_pitch;

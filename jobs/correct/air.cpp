@@ -20,16 +20,15 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t line = 256; ///< bytes, to which parts of memory are aligned
 constexpr std::int64_t float_bytes = sizeof(float);
 constexpr std::int64_t place_bytes = sizeof(FieldPlace);
 constexpr std::int64_t most_together = 256;
 constexpr std::int64_t wanted_bytes = 64 * MiB;
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float dead_pixel = std::numeric_limits<float>::quiet_NaN();
 
-using Ends = std::array<std::int64_t, 2>;
+using PixelRange = std::array<std::int64_t, 2>;
 
-std::optional<Ends> ends_under(TableReader& table, const char* key) {
+std::optional<PixelRange> ends_under(TableReader& table, const char* key) {
     if (!table.has(key)) {
         return std::nullopt;
     }
@@ -39,11 +38,11 @@ std::optional<Ends> ends_under(TableReader& table, const char* key) {
                                 toml_text(std::span<const std::int64_t>(*ends)));
         return std::nullopt;
     }
-    return ends ? std::optional(Ends{(*ends)[0], (*ends)[1]}) : std::nullopt;
+    return ends ? std::optional(PixelRange{(*ends)[0], (*ends)[1]}) : std::nullopt;
 }
 
 std::string air_text(const Air& air) {
-    const auto text = [](const Ends& ends) {
+    const auto text = [](const PixelRange& ends) {
         return toml_text(std::span<const std::int64_t>(ends));
     };
     return "{ " + (air.rows ? "rows = " + text(*air.rows) + ", " : std::string()) +
@@ -57,16 +56,16 @@ std::optional<Air> parse_air(TableReader& table, const std::string& key) {
     }
     Air air;
     air.rows = ends_under(*reader, "rows");
-    const std::optional<Ends> columns = ends_under(*reader, "columns");
+    const std::optional<PixelRange> columns = ends_under(*reader, "columns");
     if (!reader->has("columns")) {
         reader->missing("columns", "the first column of the air and the one behind it, as [0, 20]");
     }
     reader->finish();
-    air.columns = columns.value_or(Ends{});
+    air.columns = columns.value_or(PixelRange{});
     return columns ? std::optional(air) : std::nullopt;
 }
 
-Ends within(const Ends& ends, std::int64_t extent, const char* axis) {
+PixelRange within(const PixelRange& ends, std::int64_t extent, const char* axis) {
     if (ends[1] > extent) {
         throw Error(ExitCode::usage,
                     {"the air is not in the frame", "correct.air",
@@ -78,7 +77,7 @@ Ends within(const Ends& ends, std::int64_t extent, const char* axis) {
 }
 
 Correct plain_of(Correct correct) {
-    correct.dead = nan;
+    correct.dead = dead_pixel;
     correct.clips = false;
     correct.takes_log = false;
     return correct;
@@ -115,12 +114,12 @@ AirCorrection::AirCorrection(const Correct& correct, const Air& air,
                              std::shared_ptr<const Field> dark, std::shared_ptr<const Field> flat,
                              const std::optional<double>& invalid)
     : correct_(correct), plain_(plain_of(correct)),
-      rows_(within(air.rows.value_or(Ends{0, correct.rows}), correct.rows, "rows")),
+      rows_(within(air.rows.value_or(PixelRange{0, correct.rows}), correct.rows, "rows")),
       columns_(within(air.columns, correct.columns, "columns")), dark_(std::move(dark)),
       flat_(std::move(flat)), invalid_(invalid) {}
 
 std::int64_t AirCorrection::kept_bytes() const {
-    return round_up(2 * pixels() * float_bytes, line) + round_up(most_together * place_bytes, line);
+    return aligned_bytes(2 * pixels() * float_bytes) + aligned_bytes(most_together * place_bytes);
 }
 
 void AirCorrection::prepare(Queue& queue, std::byte* kept) const {
@@ -139,7 +138,7 @@ void AirCorrection::prepare(Queue& queue, std::byte* kept) const {
         [&](auto& backend) {
             upload(backend, kept, reinterpret_cast<const std::byte*>(images.data()),
                    2 * pixels() * float_bytes);
-            upload(backend, kept + round_up(2 * pixels() * float_bytes, line),
+            upload(backend, kept + aligned_bytes(2 * pixels() * float_bytes),
                    reinterpret_cast<const std::byte*>(places.data()), most_together * place_bytes);
             backend.synchronize(); // before the vectors go
         },
@@ -155,7 +154,7 @@ AirCorrection::Memory AirCorrection::memory_of(std::byte* scratch, std::int64_t 
     Memory memory;
     const auto take = [&](std::int64_t bytes) {
         std::byte* const part = scratch == nullptr ? nullptr : scratch + memory.bytes;
-        memory.bytes += round_up(bytes, line);
+        memory.bytes += aligned_bytes(bytes);
         return part;
     };
     memory.transmissions = take(frames * pixels() * float_bytes);
@@ -178,7 +177,7 @@ template <class Q> void AirCorrection::run_together(Q& queue, const Frames& fram
     runner::correct(queue, plain_, whole, dark, {0, images + pixels()}, frames.in,
                     reinterpret_cast<float*>(memory.transmissions), frames.raised);
     if (invalid_) {
-        mark_invalid(queue, {correct_.in_type, *invalid_, ElementType::float32, nan},
+        mark_invalid(queue, {correct_.in_type, *invalid_, ElementType::float32, dead_pixel},
                      count * pixels(), frames.in, memory.transmissions);
     }
     // The air of each frame, dense; its mean; and that as the weight of the frame's place, which is
@@ -195,12 +194,12 @@ template <class Q> void AirCorrection::run_together(Q& queue, const Frames& fram
     mean.rows = air_rows();
     mean.columns = air_columns();
     mean.factors = {1, air_rows(), air_columns()};
-    mean.invalid = nan;
+    mean.invalid = dead_pixel;
     bin(queue, mean, {count, 0, air_rows(), 0, air_rows()}, memory.air, memory.means);
     constexpr std::int64_t words = place_bytes / float_bytes;
     transpose(queue,
               dense_transposition({1, 1, count * words}, {0, 1, 2}, static_cast<int>(float_bytes)),
-              frames.kept + round_up(2 * pixels() * float_bytes, line), memory.places);
+              frames.kept + aligned_bytes(2 * pixels() * float_bytes), memory.places);
     transpose(queue,
               {{1, 1, count},
                {0, 1, 2},

@@ -102,14 +102,12 @@ class CorrectParameters : public ListedParameters<CorrectKeys> {
     }
 };
 
-constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
-
 std::int64_t image_bytes(const Field& field) {
-    return field.image ? round_up(field.image->bytes(), line) : 0;
+    return field.image ? aligned_bytes(field.image->bytes()) : 0;
 }
 
 std::int64_t places_bytes(const Field& field) {
-    return round_up(std::ssize(field.places) * static_cast<std::int64_t>(sizeof(FieldPlace)), line);
+    return aligned_bytes(std::ssize(field.places) * static_cast<std::int64_t>(sizeof(FieldPlace)));
 }
 
 /// What a device that is not the host keeps of a field.
@@ -144,7 +142,7 @@ struct CorrectJob::Kept {
         if (!of.image || is_host) {
             return of.values();
         }
-        const std::byte* const at = memory + line + offset;
+        const std::byte* const at = memory + memory_alignment + offset;
         const auto* const places = reinterpret_cast<const FieldPlace*>(at + image_bytes(of));
         return {0, reinterpret_cast<const float*>(at), of.places.empty() ? nullptr : places};
     }
@@ -244,28 +242,29 @@ std::int64_t CorrectJob::scratch_bytes(Backend /*backend*/, const RowBlock& bloc
 
 std::int64_t CorrectJob::kept_bytes(Backend backend) const {
     if (air_) {
-        return line + air_->kept_bytes();
+        return memory_alignment + air_->kept_bytes();
     }
-    return line + (backend == Backend::cpu ? 0 : field_bytes(*dark_) + field_bytes(*flat_));
+    return memory_alignment +
+           (backend == Backend::cpu ? 0 : field_bytes(*dark_) + field_bytes(*flat_));
 }
 
 void CorrectJob::prepare(Queue& queue, std::byte* kept) const {
     if (air_) {
-        air_->prepare(queue, kept + line);
+        air_->prepare(queue, kept + memory_alignment);
     }
     std::visit(
         [&](auto& backend) {
             using Q = std::decay_t<decltype(backend)>;
-            static constexpr std::array<std::byte, line> zeros{};
+            static constexpr std::array<std::byte, memory_alignment> zeros{};
             if constexpr (Q::shares_host_memory) {
                 std::memcpy(kept, zeros.data(), zeros.size());
                 return;
             }
-            upload(backend, kept, zeros.data(), line);
+            upload(backend, kept, zeros.data(), memory_alignment);
             if (air_) {
                 return;
             }
-            std::byte* to = kept + line;
+            std::byte* to = kept + memory_alignment;
             for (const Field* field : {dark_.get(), flat_.get()}) {
                 if (field->image) {
                     const auto bytes = std::as_bytes(std::span(field->image->values()));
@@ -309,7 +308,8 @@ void CorrectJob::run(Queue& queue, const RowBlock& block, const std::byte* in, s
         std::byte* const to = out + rows.first * shape_.out_row_bytes;
         if (air_) {
             air_->run(queue, made.frames * made.out_rows / correct_.rows, from, to,
-                      memory.kept + line, memory.scratch, kept.raised(rows.are_counted));
+                      memory.kept + memory_alignment, memory.scratch,
+                      kept.raised(rows.are_counted));
         }
         std::visit(
             [&](auto& backend) {

@@ -13,8 +13,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t piece = 256; ///< bytes, to which memory is aligned
-
 /// How far cubes grow: as far as the farthest voxel that a result is made of. So a valid voxel is
 /// never made of one that was not filled: the cube about that one, as far as the valid one is, has
 /// the valid one. Along an axis that the method does not mix, nothing is filled from neighbours.
@@ -78,14 +76,14 @@ RowBlock FilledJob::filled_block(const RowBlock& block) const {
 }
 
 std::int64_t FilledJob::float_bytes(std::int64_t rows) const {
-    return round_up(rows * volume_.shape[2] * std::int64_t{sizeof(float)}, piece);
+    return aligned_bytes(rows * volume_.shape[2] * std::int64_t{sizeof(float)});
 }
 
 std::int64_t FilledJob::scratch_bytes(Backend backend, const RowBlock& block) const {
     RowBlock method = block; // wherever it is: the largest one says only how large it is
     method.in_rows = std::min(block.in_rows, block.out_rows + 2 * method_->shape().halo);
     const std::int64_t before = (converts() ? float_bytes(block.in_rows) : 0) +
-                                round_up(fill_means_scratch(fill_, block), piece);
+                                aligned_bytes(fill_means_scratch(fill_, block));
     return float_bytes(method.in_rows) + std::max(before, method_->scratch_bytes(backend, method));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "base/rounding.hpp"
 #include "jobs/job.hpp"
 #include "jobs/kind.hpp"
 #include "kernels/elements/invalid.hpp"
@@ -67,16 +68,15 @@ void read_voxels(Q& queue, const Volume& volume, std::int64_t voxels, const std:
     }
 }
 
-/// Memory cut into pieces one after the other, each aligned to 256 bytes. Counted with no memory,
+/// Memory cut into pieces one after the other, each aligned_bytes(). Counted with no memory,
 /// then handed out by the same calls.
 class Pieces {
   public:
     explicit Pieces(std::byte* memory = nullptr) : memory_(memory) {}
 
     template <class T> T* take(std::int64_t count) {
-        constexpr std::int64_t line = 256;
         std::byte* piece = memory_ == nullptr ? nullptr : memory_ + used_;
-        used_ += (count * std::int64_t{sizeof(T)} + line - 1) / line * line;
+        used_ += aligned_bytes(count * std::int64_t{sizeof(T)});
         return reinterpret_cast<T*>(piece);
     }
     std::int64_t bytes() const { return used_; }

@@ -21,7 +21,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t line = 256; ///< bytes, to which kept memory is aligned
 constexpr double pi = 3.14159265358979323846;
 constexpr double wavelength_of_1_kev = 1.2398419843320026e-3; ///< µm: Planck's constant times c
 
@@ -234,15 +233,15 @@ double PhaseJob::operations(const RowBlock& block) const {
 }
 
 std::int64_t PhaseJob::kept_bytes(Backend /*backend*/) const {
-    return line + round_up(std::ssize(tables_), line);
+    return memory_alignment + aligned_bytes(std::ssize(tables_));
 }
 
 void PhaseJob::prepare(Queue& queue, std::byte* kept) const {
-    static constexpr std::array<std::byte, line> zeros{};
+    static constexpr std::array<std::byte, memory_alignment> zeros{};
     std::visit(
         [&](auto& backend) {
-            upload(backend, kept, zeros.data(), line);
-            upload(backend, kept + line, tables_.data(), std::ssize(tables_));
+            upload(backend, kept, zeros.data(), memory_alignment);
+            upload(backend, kept + memory_alignment, tables_.data(), std::ssize(tables_));
         },
         queue);
 }
@@ -272,8 +271,8 @@ void PhaseJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std
         const std::int64_t count = rows.block.frames * rows.block.out_rows / phase_.rows;
         std::visit(
             [&](auto& backend) {
-                retrieve_phase(backend, phase_, count, from, to, memory.kept + line, memory.scratch,
-                               raised_in(memory.kept, rows.are_counted));
+                retrieve_phase(backend, phase_, count, from, to, memory.kept + memory_alignment,
+                               memory.scratch, raised_in(memory.kept, rows.are_counted));
             },
             queue);
     });

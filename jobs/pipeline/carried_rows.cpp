@@ -9,8 +9,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t line = 256; ///< bytes, to which places are aligned
-
 void copy(Queue& queue, std::byte* to, const std::byte* from, std::int64_t bytes) {
     if (bytes > 0) {
         std::visit([&](auto& backend) { copy_on_device(backend, to, from, bytes); }, queue);
@@ -23,7 +21,7 @@ CarriedRows::CarriedRows(const StepChain& chain, std::span<const StreamShape> st
     : places_(steps.size()) {
     for (std::size_t i = 1; i < steps.size(); ++i) {
         const std::int64_t rows = chain.most_carried(i);
-        const std::int64_t bytes = round_up(rows * steps[i].in_row_bytes, line);
+        const std::int64_t bytes = aligned_bytes(rows * steps[i].in_row_bytes);
         places_[i] = {places_[i - 1].end + bytes, steps[i].in_row_bytes, rows};
     }
 }

@@ -16,8 +16,6 @@
 namespace runner {
 namespace {
 
-constexpr std::int64_t line = 256; ///< bytes, to which buffers are aligned
-
 Backend backend_of(const Queue& queue) {
     return std::holds_alternative<CpuQueue>(queue) ? Backend::cpu : Backend::cuda;
 }
@@ -80,11 +78,10 @@ struct PipelineJob::Scratch {
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (i > 0) {
                 std::int64_t& place = between.at(i % 2);
-                place =
-                    std::max(place, round_up(sizes[i].held * job.shapes_[i].in_row_bytes, line));
+                place = std::max(place, aligned_bytes(sizes[i].held * job.shapes_[i].in_row_bytes));
             }
             own =
-                std::max(own, round_up(job.stream(i).scratch_bytes(backend, sizes[i].block), line));
+                std::max(own, aligned_bytes(job.stream(i).scratch_bytes(backend, sizes[i].block)));
         }
     }
 
@@ -268,7 +265,7 @@ std::int64_t PipelineJob::carried_bytes(const RowBlock& block) const {
 }
 
 std::int64_t PipelineJob::carried_by(std::size_t step) const {
-    return round_up(stream(step).carried_bytes({}), line);
+    return aligned_bytes(stream(step).carried_bytes({}));
 }
 
 void PipelineJob::prepare(Queue& queue, std::byte* kept) const {

@@ -19,7 +19,7 @@ template <class T> class StripesScratch {
         : stripes_(stripes), frames_(frames_at_once(frames)) {}
 
     std::int64_t frames() const { return frames_; }
-    std::int64_t bytes() const { return frames_ * frame_bytes() + part_count * alignment; }
+    std::int64_t bytes() const { return frames_ * frame_bytes() + part_count * memory_alignment; }
 
     /// The lines of frames; moves `scratch` behind them.
     StripeLines<T> lines(std::byte*& scratch) const {
@@ -46,7 +46,6 @@ template <class T> class StripesScratch {
     }
 
   private:
-    static constexpr std::int64_t alignment = 256;
     static constexpr std::int64_t part_count = 9;
     static constexpr std::int64_t lines_bytes =
         2 * sizeof(T) + sizeof(typename StripeLines<T>::Entry);
@@ -69,8 +68,7 @@ template <class T> class StripesScratch {
     /// So many values for each frame, after which `scratch` continues.
     template <class Value> Value* take(std::byte*& scratch, std::int64_t of_frame) const {
         std::byte* const begin = scratch;
-        scratch +=
-            round_up(frames_ * of_frame * static_cast<std::int64_t>(sizeof(Value)), alignment);
+        scratch += aligned_bytes(frames_ * of_frame * static_cast<std::int64_t>(sizeof(Value)));
         return reinterpret_cast<Value*>(begin);
     }
 
