@@ -117,8 +117,8 @@ def test_kills_of_the_removal(checks):
     commands = [["job.toml", *PARTS], ["repair", "out.h5"], ["verify", "out.h5", "--recompute", "2"]]
     for number, arguments in enumerate(commands):
         killed(checks, f"unlink:kill@{4 + number}:pass-1.parts/0", *PARTS)
-        checks.expect(os.path.exists("out.h5") and len(os.listdir("out.h5.pass-1.parts")) == 3 - number,
-                      f"{left()}")
+        # Several threads remove: the one that is killed leaves its part, others may have removed theirs.
+        checks.expect(os.path.exists("out.h5") and os.listdir("out.h5.pass-1.parts") != [], f"{left()}")
         done = checks.run(*arguments)
         checks.expect(done.returncode == 0 and contents("out.h5") == values, done.stderr)
         checks.expect(left() == [], f"{arguments}: left {left()}")

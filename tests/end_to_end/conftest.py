@@ -32,7 +32,7 @@ def pytest_addoption(parser):
     group.addoption("--cases", default=os.environ.get("RUNNER_TEST_CASES", "usual"),
                     choices=["quick", "usual", "full"])
     group.addoption("--share", type=float, default=float(os.environ.get("RUNNER_TEST_SHARE", 1)),
-                    help="times the usual share of cases")
+                    help="times the usual share of cases, and of the functions of one case")
 
 
 def seed_and_source(given):
@@ -104,6 +104,14 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item not in out:
                 functions.setdefault((item.path, item.originalname), {})[item.name] = item
+        if options.share < 1:
+            alone = {}
+            for (path, name), cases in functions.items():
+                if len(cases) == 1:
+                    alone.setdefault(path, {}).update(cases)
+            for cases in alone.values():
+                kept = chosen(programs.seed, cases, options.share)
+                out |= {item for name, item in cases.items() if name not in kept}
         for cases in functions.values():
             kept = chosen(programs.seed, cases, share_of(cases) * options.share) if len(cases) > 1 else cases
             out |= {item for name, item in cases.items() if name not in kept}

@@ -83,7 +83,7 @@ def make_inner(folder, monkeypatch):
     # A program without a GPU, whatever this machine has.
     pathlib.Path("runner").write_text("#!/bin/sh\necho 'no GPU (none here)'\n")
     pathlib.Path("runner").chmod(0o755)
-    for name in ("RUNNER_REQUIRE_GPU", "RUNNER_TEST_CASES", "RUNNER_TEST_SEED"):
+    for name in ("RUNNER_REQUIRE_GPU", "RUNNER_TEST_CASES", "RUNNER_TEST_SEED", "RUNNER_TEST_SHARE"):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words, text=INNER, file="inner.py", **environment):
@@ -108,6 +108,16 @@ def test_quick_and_full_cases(inner):
     assert inner("--cases", "quick")[:2] == (0, "1 passed, 12 deselected")
     assert inner("--cases", "full")[:2] == (0, "12 passed, 1 skipped")
     assert inner(RUNNER_TEST_CASES="quick")[:2] == (0, "1 passed, 12 deselected")
+
+
+def test_a_smaller_share(inner):
+    """Of functions without a set of cases, a share too: of four 0.5 times, two; of eight a quarter, one."""
+    found = set()
+    for seed in range(8):
+        code, counts, text = inner("--seed", str(seed), "-v", RUNNER_TEST_SHARE="0.5")
+        assert code == 0 and counts.endswith("10 deselected"), text
+        found |= set(re.findall(r"inner\.py::(\w+)", text))
+    assert found == {"test_small", "test_gpu", "test_some", "test_wrong", "test_found"}, found
 
 
 def test_what_is_named_runs(inner):
