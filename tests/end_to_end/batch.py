@@ -170,7 +170,7 @@ def check_refusals(runner, findings):
 
 @pytest.mark.faults
 def test_batch(findings):
-    count, kills = (500, 20) if programs.full else (100, 6)
+    count, kills = (500, 20) if programs.full else (60, 4)
     runner = programs.runner
     make_inputs(count)
     write_job("plain")
