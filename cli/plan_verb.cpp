@@ -227,8 +227,18 @@ std::string link_text(const std::optional<LinkTime>& link, int ranks) {
                 : "";
 }
 
-/// Which steps the pass has and why no more; nothing for a job of one kind.
-std::string steps_text(const std::vector<JobPass>& passes, std::size_t index) {
+std::string memory_text(const StepMemory& step) {
+    return "takes " + size_text(step.lane_bytes) + " in a lane" +
+           (step.kept_bytes > 0 ? ", " + size_text(step.kept_bytes) + " for all lanes" : "") +
+           (step.carried_bytes > 0
+                ? fmt::format(", carries {} ({}) from chunk to chunk",
+                              counted(step.carried_rows, "row"), size_text(step.carried_bytes))
+                : "");
+}
+
+/// Which steps the pass has, what they take, and why no more; nothing for a job of one kind.
+std::string steps_text(const std::vector<JobPass>& passes, std::size_t index,
+                       const std::vector<StepMemory>& memory) {
     const JobPass& pass = passes[index];
     std::string text;
     if (passes.size() > 1) {
@@ -236,8 +246,12 @@ std::string steps_text(const std::vector<JobPass>& passes, std::size_t index) {
                 " of " + std::to_string(passes.size()) +
                 (pass.end.empty() ? "" : ", which ends before " + pass.end) + "\n";
     }
+    std::size_t streamed = 0;
     for (const StepFacts& step : pass.steps) {
         text += "  " + step.label + ": " + step_text(step) + "\n    " + work_text(step.axes) + "\n";
+        if (!step.is_order && streamed < memory.size()) {
+            text += "    " + memory_text(memory[streamed++]) + "\n";
+        }
     }
     return printable_lines(text);
 }
@@ -285,9 +299,10 @@ PlanReport plan_report(const PlanCommand& command) {
         const std::optional<LinkTime> link = link_time(*plan);
         const std::vector<AxisWork> axes = work_of_one_kind(prepared, passes[i]);
         const PlannedEnds ends = ends_of(prepared, prober);
+        const std::vector<StepMemory> memory = step_memory(prepared, *plan);
         planned.push_back({plan, disk, ends, passes[i].steps, axes, passes[i].end, cost, advice,
-                           link, prepared.job->found()});
-        report.text += steps_text(passes, i) + ends_text(prepared, ends) + axes_text(axes) +
+                           link, prepared.job->found(), memory});
+        report.text += steps_text(passes, i, memory) + ends_text(prepared, ends) + axes_text(axes) +
                        found_text(*prepared.job) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
                        reading_text(cost, advice) + link_text(link, plan->rank_count()) +

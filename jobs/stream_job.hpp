@@ -108,6 +108,15 @@ struct RunMemory {
 /// A job whose output chunk is a function of the same rows of the input and a halo.
 /// Pure: same bytes in, same bytes out; no files, no MPI, and no memory between calls but what
 /// prepare() has made, what is counted, and rows carried to the next block.
+/// Device memory that a step of a pipeline works in; steps share places, so all of a pipeline's
+/// take less than their sum.
+struct StepMemory {
+    std::int64_t lane_bytes = 0;    ///< of a lane: input, output and scratch of its largest call
+    std::int64_t kept_bytes = 0;    ///< that all lanes share
+    std::int64_t carried_rows = 0;  ///< of its input, that the step before makes for two chunks
+    std::int64_t carried_bytes = 0; ///< of these rows, and of what its own calls leave
+};
+
 class StreamJob : public Job {
   public:
     virtual StreamShape shape() const = 0;
@@ -146,6 +155,12 @@ class StreamJob : public Job {
 
     /// How many steps run() marks; 0 for a job that is none of several.
     virtual std::size_t steps() const { return 0; }
+
+    /// What each of these takes for this block or a smaller one.
+    virtual std::vector<StepMemory> step_memory(Backend /*backend*/,
+                                                const RowBlock& /*block*/) const {
+        return {};
+    }
 
     /// The names of what run() counts. A value of a row is counted by the block that has the row
     /// among its counted ones.

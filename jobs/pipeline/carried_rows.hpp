@@ -19,6 +19,9 @@ class CarriedRows {
     CarriedRows(const StepChain& chain, std::span<const StreamShape> steps);
 
     std::int64_t bytes() const { return places_.back().end; }
+    std::int64_t bytes_of(std::size_t i) const {
+        return i == 0 ? 0 : places_[i].end - places_[i - 1].end;
+    }
 
     /// Copies the first work.carried rows of step `i`'s buffer from where the block before has left
     /// them.

@@ -268,6 +268,29 @@ std::int64_t PipelineJob::carried_by(std::size_t step) const {
     return aligned_bytes(stream(step).carried_bytes({}));
 }
 
+std::vector<StepMemory> PipelineJob::step_memory(Backend backend, const RowBlock& block) const {
+    const std::vector<StepSize> sizes = chain_.sizes(block);
+    const CarriedRows carried(chain_, shapes_);
+    const bool carries = carried_bytes(block) > 0;
+    const OutputRows& rows = shape_.made;
+    const std::int64_t made = block.frames > 1 ? block.frames * rows.before(shape_.rows)
+                                               : rows.most(round_up(block.out_rows, rows.layer));
+    std::vector<StepMemory> all(steps_.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool is_last = i + 1 == all.size();
+        const std::int64_t out =
+            is_last ? made * shape_.out_row_bytes : sizes[i + 1].held * shapes_[i + 1].in_row_bytes;
+        all[i].lane_bytes = sizes[i].held * shapes_[i].in_row_bytes + out +
+                            stream(i).scratch_bytes(backend, sizes[i].block);
+        all[i].kept_bytes = stream(i).kept_bytes(backend);
+        if (carries) {
+            all[i].carried_rows = i == 0 ? 0 : chain_.most_carried(i);
+            all[i].carried_bytes = carried.bytes_of(i) + carried_by(i);
+        }
+    }
+    return all;
+}
+
 void PipelineJob::prepare(Queue& queue, std::byte* kept) const {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         stream(i).prepare(queue, kept);

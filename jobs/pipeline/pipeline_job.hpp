@@ -59,6 +59,7 @@ class PipelineJob : public StreamJob {
     std::int64_t carried_bytes(const RowBlock& block) const override;
     void prepare(Queue& queue, std::byte* kept) const override;
     std::size_t steps() const override { return steps_.size(); }
+    std::vector<StepMemory> step_memory(Backend backend, const RowBlock& block) const override;
     std::vector<std::string> counted() const override;
     std::vector<std::int64_t> counts(Queue& queue, const std::byte* kept) const override;
     std::shared_ptr<const StreamJob> counting_part() const override;

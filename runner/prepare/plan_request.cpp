@@ -9,7 +9,7 @@
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/row_order.hpp"
 #include "io/rows/written_format.hpp"
-#include "jobs/stream_job.hpp"
+#include "runner/plan/stream_plan.hpp"
 
 #include <algorithm>
 
@@ -113,6 +113,21 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
 std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
     const std::int64_t writers = automatic_io_threads(cores) * std::int64_t{ranks};
     return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
+}
+
+std::vector<StepMemory> step_memory(const PreparedJob& prepared, const JobPlan& plan) {
+    const auto* job = dynamic_cast<const StreamJob*>(prepared.job.get());
+    const auto* stream = dynamic_cast<const StreamPlan*>(&plan);
+    if (job == nullptr || stream == nullptr) {
+        return {};
+    }
+    std::vector<StepMemory> all =
+        job->step_memory(plan.backend, stream->decomposition.largest_block());
+    for (StepMemory& step : all) {
+        step.carried_rows = stream->carries ? step.carried_rows : 0;
+        step.carried_bytes = stream->carries ? step.carried_bytes : 0;
+    }
+    return all;
 }
 
 PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "jobs/stream_job.hpp"
 #include "runner/plan/job_plan.hpp"
 #include "runner/prepare/prepare.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace runner {
 
@@ -26,6 +28,10 @@ struct BegunOutput {
 /// `prepared` outlives the request.
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
                          const RankLimits& limits, const BegunOutput& begun = {});
+
+/// What each step of a pipeline takes by its plan, without what is carried where the plan carries
+/// nothing; empty for a job of one kind.
+std::vector<StepMemory> step_memory(const PreparedJob& prepared, const JobPlan& plan);
 
 /// The parts of the output as a run on so many ranks, each with so many cores, chooses them.
 PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);

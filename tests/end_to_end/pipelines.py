@@ -542,6 +542,25 @@ def test_verify_and_repair_of_several_passes(checks):
         checks.expect(os.listdir("moved") == ["copy.h5"], f"{os.listdir('moved')}")
 
 
+def test_the_plan_says_what_steps_take(checks):
+    """By hand: rows of 24 x 2 bytes; a chunk of 8 rows takes 16 of the last step's input, 20 of the second's and
+    22 of the first's. What is carried takes multiples of 256 bytes."""
+    pathlib.Path("job.toml").write_text(
+        '[input]\nfile = "in.h5"\ndataset = "/data"\n'
+        'generate = { pattern = "noise", shape = [3, 40, 24], dtype = "uint16", seed = 1 }\n'
+        '[output]\nfile = "out.h5"\n[run]\nchunk_rows = 8\nlanes = 2\n'
+        '[[step]]\nkind = "median"\nsize = [3, 3]\n[[step]]\nkind = "median"\nsize = [5, 5]\n'
+        '[[step]]\nkind = "convolve"\nsigma = 1\n')
+    done = checks.run("plan", "job.toml", "--json", "--backend", "cpu")
+    steps = json.loads(done.stdout)["steps"]
+    names = ["lane_bytes", "kept_bytes", "carried_rows", "carried_bytes"]
+    found = [[step[name] for name in names] for step in steps]
+    checks.expect(found == [[(22 + 20) * 48, 0, 0, 0], [(20 + 16) * 48, 0, 4, 256], [(16 + 8) * 48, 0, 8, 512]],
+                  f"{found}")
+    text = checks.run("plan", "job.toml", "--backend", "cpu").stdout
+    checks.expect("\n    takes 1.12 KiB in a lane, carries 8 rows (512 B) from chunk to chunk\n" in text, text)
+
+
 def test_errors_name_the_step(checks):
     write_chain(CHAIN.replace('window = [1, 5, 5]', 'window = [1, 4, 5]'))
     done = checks.job()

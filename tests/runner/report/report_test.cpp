@@ -454,6 +454,7 @@ TEST(PlanJson, HasEachPassWithItsEnds) {
                    6,
                    nullptr,
                    {{"y", "filtered"}, {"x", "each by itself"}}}};
+    last.memory = {{4000, 256, 12, 512}};
     pass.end = "step 2 needs all of it";
     const auto both = Parsed::parse(plan_json({pass, last}));
     EXPECT_EQ(both["passes"].size(), 2U);
@@ -462,7 +463,8 @@ TEST(PlanJson, HasEachPassWithItsEnds) {
     EXPECT_EQ(both["passes"][1]["steps"],
               Parsed::parse(R"([{"step": "step 2", "input": {"dtype": "uint8", "shape": [3, 4]},
         "output": {"dtype": "float32", "shape": [3]}, "halo_rows": 6,
-        "axes": [{"axis": "y", "work": "filtered"}, {"axis": "x", "work": "each by itself"}]}])"));
+        "axes": [{"axis": "y", "work": "filtered"}, {"axis": "x", "work": "each by itself"}],
+        "lane_bytes": 4000, "kept_bytes": 256, "carried_rows": 12, "carried_bytes": 512}])"));
     EXPECT_FALSE(both["passes"][0].contains("axes"));
 }
 
