@@ -14,7 +14,7 @@ from harness import Findings, chosen, new_folder, programs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WITHOUT_GIT = 20260101
 LARGE = 6  # cases of a function
-COUNTED = 3  # of so many cases of a large set, one counts the lines that run: gcov's counts cost a run 0.1 s
+COUNTED = 2  # of so many cases of a large set, one counts the lines that run: gcov's counts cost a run 0.1 s
 UNCOUNTED = pytest.StashKey()
 NO_COUNTS = {"RUNNER_UNCOUNTED": "1"}
 
