@@ -238,7 +238,7 @@ std::string memory_text(const StepMemory& step) {
 
 /// Which steps the pass has, what they take, and why no more; nothing for a job of one kind.
 std::string steps_text(const std::vector<JobPass>& passes, std::size_t index,
-                       const std::vector<StepMemory>& memory) {
+                       const std::vector<StepFacts>& steps) {
     const JobPass& pass = passes[index];
     std::string text;
     if (passes.size() > 1) {
@@ -246,11 +246,10 @@ std::string steps_text(const std::vector<JobPass>& passes, std::size_t index,
                 " of " + std::to_string(passes.size()) +
                 (pass.end.empty() ? "" : ", which ends before " + pass.end) + "\n";
     }
-    std::size_t streamed = 0;
-    for (const StepFacts& step : pass.steps) {
+    for (const StepFacts& step : steps) {
         text += "  " + step.label + ": " + step_text(step) + "\n    " + work_text(step.axes) + "\n";
-        if (!step.is_order && streamed < memory.size()) {
-            text += "    " + memory_text(memory[streamed++]) + "\n";
+        if (step.memory) {
+            text += "    " + memory_text(*step.memory) + "\n";
         }
     }
     return printable_lines(text);
@@ -299,10 +298,10 @@ PlanReport plan_report(const PlanCommand& command) {
         const std::optional<LinkTime> link = link_time(*plan);
         const std::vector<AxisWork> axes = work_of_one_kind(prepared, passes[i]);
         const PlannedEnds ends = ends_of(prepared, prober);
-        const std::vector<StepMemory> memory = step_memory(prepared, *plan);
-        planned.push_back({plan, disk, ends, passes[i].steps, axes, passes[i].end, cost, advice,
-                           link, prepared.job->found(), memory});
-        report.text += steps_text(passes, i, memory) + ends_text(prepared, ends) + axes_text(axes) +
+        const std::vector<StepFacts> steps = with_memory(prepared, *plan, passes[i].steps);
+        planned.push_back({plan, disk, ends, steps, axes, passes[i].end, cost, advice, link,
+                           prepared.job->found()});
+        report.text += steps_text(passes, i, steps) + ends_text(prepared, ends) + axes_text(axes) +
                        found_text(*prepared.job) +
                        parts_text(prepared, command.ranks, limits.cores) + plan->text() +
                        reading_text(cost, advice) + link_text(link, plan->rank_count()) +

@@ -46,8 +46,8 @@ endif()
 
 # runner_room(SOURCES ... [CUDA ...] [NO_CUDA ...] USES rooms... [PUBLIC_FOREIGN ...] [FOREIGN ...]):
 # the folder's library, room_FOLDER with '_' for '/': static, or shared with BUILD_SHARED_LIBS.
-# SOURCES are compiled always, CUDA only with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES, SOURCES are compiled as one file, so
-# that a private name stands once in a folder. USES names the rooms below that it may include from:
+# SOURCES are compiled always, CUDA only with CUDA, NO_CUDA only without. With RUNNER_JOINED_SOURCES,
+# SOURCES are compiled as one file, so that a private name stands once in a folder. USES names the rooms below that it may include from:
 # these lines are the table of levels, and tests/tree/rooms_test.cpp holds the includes to them.
 # FOREIGN are libraries of others; PUBLIC_FOREIGN those that the room's headers include.
 function(runner_room)

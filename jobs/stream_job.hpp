@@ -105,9 +105,6 @@ struct RunMemory {
     }
 };
 
-/// A job whose output chunk is a function of the same rows of the input and a halo.
-/// Pure: same bytes in, same bytes out; no files, no MPI, and no memory between calls but what
-/// prepare() has made, what is counted, and rows carried to the next block.
 /// Device memory that a step of a pipeline works in; steps share places, so all of a pipeline's
 /// take less than their sum.
 struct StepMemory {
@@ -117,6 +114,9 @@ struct StepMemory {
     std::int64_t carried_bytes = 0; ///< of these rows, and of what its own calls leave
 };
 
+/// A job whose output chunk is a function of the same rows of the input and a halo.
+/// Pure: same bytes in, same bytes out; no files, no MPI, and no memory between calls but what
+/// prepare() has made, what is counted, and rows carried to the next block.
 class StreamJob : public Job {
   public:
     virtual StreamShape shape() const = 0;

@@ -33,10 +33,11 @@ struct StepFacts {
     std::string label;
     ArrayInfo input;
     ArrayInfo output;
-    std::int64_t halo = 0;               ///< rows of its input
-    std::shared_ptr<const Job> job = {}; ///< its own
-    std::vector<AxisWork> axes = {};     ///< what it does along each axis of its input
-    bool is_order = false;               ///< it is the order in which the pass reads its rows
+    std::int64_t halo = 0;                 ///< rows of its input
+    std::shared_ptr<const Job> job = {};   ///< its own
+    std::vector<AxisWork> axes = {};       ///< what it does along each axis of its input
+    bool is_order = false;                 ///< it is the order in which the pass reads its rows
+    std::optional<StepMemory> memory = {}; ///< where a plan says it: with_memory()
 };
 
 /// What a step is that puts whole rows in another order, where a pass before it has stored them.

@@ -115,19 +115,25 @@ std::int64_t automatic_parts(std::int64_t bytes, int ranks, int cores) {
     return std::clamp<std::int64_t>(bytes / least_part_bytes, 1, std::min(writers, most_parts));
 }
 
-std::vector<StepMemory> step_memory(const PreparedJob& prepared, const JobPlan& plan) {
+std::vector<StepFacts> with_memory(const PreparedJob& prepared, const JobPlan& plan,
+                                   std::vector<StepFacts> steps) {
     const auto* job = dynamic_cast<const StreamJob*>(prepared.job.get());
     const auto* stream = dynamic_cast<const StreamPlan*>(&plan);
     if (job == nullptr || stream == nullptr) {
-        return {};
+        return steps;
     }
-    std::vector<StepMemory> all =
+    const std::vector<StepMemory> memory =
         job->step_memory(plan.backend, stream->decomposition.largest_block());
-    for (StepMemory& step : all) {
-        step.carried_rows = stream->carries ? step.carried_rows : 0;
-        step.carried_bytes = stream->carries ? step.carried_bytes : 0;
+    auto next = memory.begin();
+    for (StepFacts& step : steps) {
+        if (step.is_order || next == memory.end()) {
+            continue;
+        }
+        step.memory = *next++;
+        step.memory->carried_rows = stream->carries ? step.memory->carried_rows : 0;
+        step.memory->carried_bytes = stream->carries ? step.memory->carried_bytes : 0;
     }
-    return all;
+    return steps;
 }
 
 PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "jobs/stream_job.hpp"
+#include "jobs/pipeline/pipeline_parameters.hpp"
 #include "runner/plan/job_plan.hpp"
 #include "runner/prepare/prepare.hpp"
 
@@ -29,9 +29,10 @@ struct BegunOutput {
 PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks,
                          const RankLimits& limits, const BegunOutput& begun = {});
 
-/// What each step of a pipeline takes by its plan, without what is carried where the plan carries
-/// nothing; empty for a job of one kind.
-std::vector<StepMemory> step_memory(const PreparedJob& prepared, const JobPlan& plan);
+/// The steps of a pipeline's pass with what each takes by its plan, without what is carried where
+/// the plan carries nothing; a step that is the order of the pass's rows takes nothing.
+std::vector<StepFacts> with_memory(const PreparedJob& prepared, const JobPlan& plan,
+                                   std::vector<StepFacts> steps);
 
 /// The parts of the output as a run on so many ranks, each with so many cores, chooses them.
 PartLayout planned_parts(const PreparedJob& prepared, int ranks, int cores);

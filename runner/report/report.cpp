@@ -114,19 +114,17 @@ Json pass_json(const PlannedPass& pass) {
     if (!pass.steps.empty()) {
         json["steps"] = Json::array();
     }
-    std::size_t streamed = 0;
     for (const StepFacts& step : pass.steps) {
         Json each = {{"step", step.label},
                      {"input", array_json(step.input)},
                      {"output", array_json(step.output)},
                      {"halo_rows", step.halo},
                      {"axes", axes_json(step.axes)}};
-        if (!step.is_order && streamed < pass.memory.size()) {
-            const StepMemory& memory = pass.memory[streamed++];
-            each["lane_bytes"] = memory.lane_bytes;
-            each["kept_bytes"] = memory.kept_bytes;
-            each["carried_rows"] = memory.carried_rows;
-            each["carried_bytes"] = memory.carried_bytes;
+        if (step.memory) {
+            each["lane_bytes"] = step.memory->lane_bytes;
+            each["kept_bytes"] = step.memory->kept_bytes;
+            each["carried_rows"] = step.memory->carried_rows;
+            each["carried_bytes"] = step.memory->carried_bytes;
         }
         json["steps"].push_back(std::move(each));
     }

@@ -4,7 +4,6 @@
 #include "io/cost/reading_cost.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/rows/rows.hpp"
-#include "jobs/stream_job.hpp"
 #include "runner/job_file/job_file.hpp"
 #include "runner/plan/job_plan.hpp"
 #include "runner/prepare/disk_space.hpp"
@@ -194,7 +193,6 @@ struct PlannedPass {
     std::vector<std::string> advice = {}; ///< what would make reading cheaper
     std::optional<LinkTime> link = {};    ///< of GPUs whose rates are kept
     std::vector<std::string> found = {};  ///< as Job::found()
-    std::vector<StepMemory> memory = {};  ///< of the steps that are no order of rows
 };
 
 /// The plan of a job's passes, one or more, as JSON text, as `runner plan` shows it.

@@ -454,7 +454,7 @@ TEST(PlanJson, HasEachPassWithItsEnds) {
                    6,
                    nullptr,
                    {{"y", "filtered"}, {"x", "each by itself"}}}};
-    last.memory = {{4000, 256, 12, 512}};
+    last.steps.front().memory = StepMemory{4000, 256, 12, 512};
     pass.end = "step 2 needs all of it";
     const auto both = Parsed::parse(plan_json({pass, last}));
     EXPECT_EQ(both["passes"].size(), 2U);
