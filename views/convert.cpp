@@ -94,15 +94,31 @@ bool can_hold(const std::string& output, const ArrayInfo& array) {
 /// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
+using OpenRows = std::function<std::unique_ptr<RowReader>(int threads)>;
+
+/// Opens the input's rows, with the elements that the file has.
+OpenRows opener(FileAccess& files, const ConvertRequest& request) {
+    if (request.raw) {
+        return
+            [&request](int threads) { return open_raw_rows(request.input, *request.raw, threads); };
+    }
+    return [&files, layout = files.layout(request.input, request.dataset)](int threads) {
+        return files.open(layout, threads);
+    };
+}
+
 FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     FrameSource source;
     const bool alone = request.raw || rows_format_of(request.input) != nullptr;
     source.where = alone ? request.input : request.input + ":" + request.dataset;
-    source.reader = request.raw
-                        ? open_raw_rows(request.input, *request.raw, request.threads)
-                        : open_rows_of(files, request.input, request.dataset, request.threads);
+    const OpenRows stored = opener(files, request);
+    source.reader = stored(request.threads);
+    source.open = stored;
     if (request.type) {
         source.has_other_type = type_text(*request.type) != type_text(source.reader->info().array);
+        source.open = [&request, stored, where = source.where](int threads) {
+            return with_type(stored(threads), *request.type, request.beyond, where);
+        };
         source.reader =
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
     }

@@ -8,6 +8,7 @@
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
+#include "io/output/store_image.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "views/converted_metadata.hpp"
 #include "views/frame_source.hpp"
@@ -145,6 +146,29 @@ class RowCopy {
     WriteBack write_back_;
 };
 
+/// Makes an output that is a folder in one pass; false where it cannot be done so.
+bool copy_image(const FrameSource& source, const OutputDataset& output,
+                const ConvertRequest& request) {
+    if (source.frames.step != 1 ||
+        source.reader->info().order != DatasetInfo::Order::last_fastest) {
+        return false;
+    }
+    OutputDataset made = output;
+    if (made.layout.compression == Compression::none && !made.layout.is_hdf5()) {
+        made.layout.compression = made.layout.format->usual;
+    }
+    const ImageTeams teams = image_teams(made, request.threads, request.memory);
+    if (teams.teams == 0) {
+        return false;
+    }
+    std::vector<std::unique_ptr<RowReader>> readers;
+    for (int team = 0; team < teams.teams; ++team) {
+        readers.push_back(source.open(teams.threads));
+    }
+    store_image(made, teams, request.memory, readers, source.frames[0] * source.frame_rows());
+    return true;
+}
+
 void add_generations(const FrameSource& source, const OutputDataset& output) {
     std::vector<std::uint64_t> generations;
     generations.reserve(static_cast<std::size_t>(source.frames.count));
@@ -158,34 +182,37 @@ void add_generations(const FrameSource& source, const OutputDataset& output) {
 
 std::string convert_to_rows(FrameSource& source, const ConvertRequest& request) {
     ArrayInfo made;
-    make_file(
-        request.output, request.overwrite, RowWriter::Sync::yes, [&](const std::string& partial) {
-            const OutputDataset output = converted_dataset(source, request, partial);
-            made = output.array;
-            check_axes(output);
-            const RowSteps steps =
-                row_steps(output, convert_buffer_bytes, request.memory, request.threads);
-            const bool two = steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;
-            RowCopy(source, output, steps, two ? 2 : 1).copy_all();
-            if (!output.layout.is_hdf5()) {
-                warn_of(lost_in_conversion(source, request, output, lost_axes(output)), source,
-                        request);
-                return; // it has no place for what follows
-            }
-            const Metadata metadata = converted_metadata(source, request, output);
-            if (source.numbers.generations) {
-                add_generations(source, output);
-            }
-            if (source.content == Content::sand) {
-                write_attributes(output.file, {{"kind", cells_kind}});
-            }
-            write_default_plot(output.file, output.dataset, source.image.channels);
-            std::vector<std::string> lost = metadata.left_out;
-            for (std::string& each : write_metadata(output.file, output.dataset, metadata)) {
-                lost.push_back(std::move(each));
-            }
-            warn_of(lost, source, request);
-        });
+    make_file(request.output, request.overwrite, RowWriter::Sync::yes,
+              [&](const std::string& partial) {
+                  const OutputDataset output = converted_dataset(source, request, partial);
+                  made = output.array;
+                  check_axes(output);
+                  const RowSteps steps =
+                      row_steps(output, convert_buffer_bytes, request.memory, request.threads);
+                  if (!copy_image(source, output, request)) {
+                      const bool two =
+                          steps.bytes + steps.rows * row_bytes(output.array) <= request.memory;
+                      RowCopy(source, output, steps, two ? 2 : 1).copy_all();
+                  }
+                  if (!output.layout.is_hdf5()) {
+                      warn_of(lost_in_conversion(source, request, output, lost_axes(output)),
+                              source, request);
+                      return; // it has no place for what follows
+                  }
+                  const Metadata metadata = converted_metadata(source, request, output);
+                  if (source.numbers.generations) {
+                      add_generations(source, output);
+                  }
+                  if (source.content == Content::sand) {
+                      write_attributes(output.file, {{"kind", cells_kind}});
+                  }
+                  write_default_plot(output.file, output.dataset, source.image.channels);
+                  std::vector<std::string> lost = metadata.left_out;
+                  for (std::string& each : write_metadata(output.file, output.dataset, metadata)) {
+                      lost.push_back(std::move(each));
+                  }
+                  warn_of(lost, source, request);
+              });
     return made_text(request.output, request.output_dataset, made);
 }
 

@@ -12,6 +12,8 @@ namespace runner {
 
 /// What convert() reads, opened.
 struct FrameSource {
+    /// Opens the same rows again, for `threads` ≥ 1. It refers to the request and to files.
+    std::function<std::unique_ptr<RowReader>(int threads)> open;
     std::unique_ptr<RowReader> reader;
     std::string where;
     Content content = Content::any;

@@ -155,6 +155,7 @@ constexpr FolderOfChunks zarr_folder{
     [](const OutputDataset& output, std::int64_t index) {
         return zarr_file(output, index, flavour);
     },
+    zarr_shard,
     zarr_tail,
     [](const OutputDataset& output) { return zarr_texts(output, flavour); },
     [](const std::string& /*file*/, const std::string& name) { return is_zarr_name(name); },

@@ -95,6 +95,12 @@ FileOfChunks slice_file(const OutputDataset& output, std::int64_t index) {
     return file;
 }
 
+std::vector<std::int64_t> slice_extents(const ArrayInfo& array, const OutputLayout& layout) {
+    std::vector<std::int64_t> extents = array.shape;
+    std::fill_n(extents.begin(), leading_axes(array, layout), 1);
+    return extents;
+}
+
 std::vector<std::string> slices_there(const std::string& file) {
     const std::optional<SliceNames> names = SliceNames::of(file);
     return names ? names->there() : files_in(file);

@@ -20,8 +20,9 @@ std::int64_t slice_count(const ArrayInfo& array, const OutputLayout& layout);
 /// slice's has none.
 OutputDataset slice_of(const OutputDataset& output, std::int64_t index, const WrittenFormat& one);
 
-/// FolderOfChunks::file and ::list.
+/// FolderOfChunks::file, ::extents and ::list.
 FileOfChunks slice_file(const OutputDataset& output, std::int64_t index);
+std::vector<std::int64_t> slice_extents(const ArrayInfo& array, const OutputLayout& layout);
 std::vector<std::string> slices_there(const std::string& file);
 /// FolderOfChunks::owns.
 bool is_slice_of(const std::string& file, const std::string& name);
@@ -40,6 +41,7 @@ template <const WrittenFormat& one> struct SlicesOf {
     static constexpr FolderOfChunks folder = {
         [](const OutputDataset& output) { return slice_count(output.array, output.layout); },
         slice_file,
+        slice_extents,
         nullptr,
         [](const OutputDataset& /*output*/) {
             return std::vector<std::pair<std::string, std::string>>();

@@ -48,6 +48,13 @@ Triple region_extents(const Volumes& volumes, const Triple& block, const Triple&
     return step;
 }
 
+/// Makes it so long at least. What it has is of no use any more.
+template <class T> void lengthen(std::vector<T>& all, std::int64_t length) {
+    if (std::ssize(all) < length) {
+        all.resize(static_cast<std::size_t>(length));
+    }
+}
+
 } // namespace
 
 Volumes::Volumes(std::span<const std::int64_t> shape) {
@@ -199,32 +206,60 @@ std::int64_t LevelSweep::memory() const {
 }
 
 void LevelMaker::make(const VolumeBox& region, const Read& read, const Take& take) {
-    const std::int64_t size = size_of(sweep_.image_.type);
-    elements_.resize(static_cast<std::size_t>(region.elements() * size));
+    elements_.resize(static_cast<std::size_t>(region.elements() * size_of(sweep_.image_.type)));
     read(region, elements_.data());
+    make(
+        region, {elements_.data(), region.count[1] * region.count[2], region.count[2]},
+        [](const VolumeBox& /*part*/, const BoxElements& /*elements*/) {}, take);
+}
+
+void LevelMaker::make(const VolumeBox& region, const BoxElements& elements, const Look& look,
+                      const Take& take) {
     if (sweep_.adds_sums()) {
-        make_means(region, take);
+        make_means(region, elements, look, take);
         return;
     }
+    look(region, elements);
+    const std::int64_t size = size_of(sweep_.image_.type);
     for (std::size_t i = 0; i < sweep_.levels().size(); ++i) {
         const CoarserLevel& level = sweep_.levels()[i];
         const VolumeBox box = box_of_level(region, level.factors);
-        made_.resize(static_cast<std::size_t>(box.elements() * size));
-        reduce_blocks(sweep_.image_, {region.count, level.factors},
-                      level.dataset.layout.pyramid.downsample, elements_.data(), made_.data());
+        lengthen(made_, box.elements() * size);
+        reduce_blocks(sweep_.image_,
+                      {region.count, level.factors, {elements.layer_pitch, elements.row_pitch}},
+                      level.dataset.layout.pyramid.downsample, elements.first, made_.data());
         take(i, box, made_.data());
     }
 }
 
-void LevelMaker::make_means(const VolumeBox& region, const Take& take) {
+/// Sums of the first level's blocks, layer by layer of blocks: layers lie so far apart that more
+/// would not stay in the cache between the two looks at them.
+void LevelMaker::sum_image(const VolumeBox& region, const BoxElements& elements, const Look& look) {
+    const Triple& factors = sweep_.levels().front().factors;
+    std::int64_t* sums = sums_.data();
+    for (std::int64_t z = 0; z < region.count[0]; z += factors[0]) {
+        VolumeBox part = region;
+        part.start[0] += z;
+        part.count[0] = std::min(factors[0], region.count[0] - z);
+        BoxElements there = elements;
+        there.first += z * elements.layer_pitch * size_of(sweep_.image_.type);
+        look(part, there);
+        const Blocks blocks{part.count, factors, {there.layer_pitch, there.row_pitch}};
+        sum_blocks(sweep_.image_, blocks, there.first, sums);
+        sums += blocks.counts()[1] * blocks.counts()[2];
+    }
+}
+
+void LevelMaker::make_means(const VolumeBox& region, const BoxElements& elements, const Look& look,
+                            const Take& take) {
     const std::vector<CoarserLevel>& levels = sweep_.levels();
     for (std::size_t i = 0; i < levels.size(); ++i) {
         const Blocks blocks{region.count, levels[i].factors};
         const VolumeBox box = box_of_level(region, blocks.factors);
         above_.swap(sums_);
-        sums_.resize(static_cast<std::size_t>(box.elements()));
+        lengthen(sums_, box.elements());
         if (i == 0) {
-            sum_blocks(sweep_.image_, blocks, elements_.data(), sums_.data());
+            sum_image(region, elements, look);
         } else {
             const Triple& smaller = levels[i - 1].factors;
             Blocks of_sums{Blocks{region.count, smaller}.counts(), {}};
@@ -232,7 +267,7 @@ void LevelMaker::make_means(const VolumeBox& region, const Take& take) {
                            of_sums.factors.begin(), std::divides<>());
             sum_blocks(of_sums, above_.data(), sums_.data());
         }
-        made_.resize(static_cast<std::size_t>(box.elements() * size_of(sweep_.image_.type)));
+        lengthen(made_, box.elements() * size_of(sweep_.image_.type));
         mean_blocks(sweep_.image_, blocks, sums_.data(), made_.data());
         take(i, box, made_.data());
     }

@@ -30,6 +30,13 @@ struct VolumeBox {
     std::int64_t elements() const { return count[0] * count[1] * count[2]; }
 };
 
+/// A box's elements in memory, of which rows, and layers, may lie apart.
+struct BoxElements {
+    const std::byte* first = nullptr;
+    std::int64_t layer_pitch = 0; ///< elements from a layer to the next
+    std::int64_t row_pitch = 0;
+};
+
 /// The blocks of a box of an image that begins on borders of blocks, as a box of the level.
 VolumeBox box_of_level(const VolumeBox& box, const std::array<std::int64_t, 3>& factors);
 
@@ -54,6 +61,9 @@ class LevelSweep {
 
     const std::vector<CoarserLevel>& levels() const { return levels_; }
     const Volumes& volumes() const { return volumes_; }
+
+    /// Extents of a region; those at the image's end have less.
+    const std::array<std::int64_t, 3>& step() const { return step_; }
 
     std::int64_t regions() const;
     VolumeBox region(std::int64_t index) const;
@@ -100,12 +110,21 @@ class LevelMaker {
 
     void make(const VolumeBox& region, const Read& read, const Take& take);
 
+    /// Looks at a part of a region before levels are made of it, while it comes into the cache.
+    using Look = std::function<void(const VolumeBox& part, const BoxElements& elements)>;
+
+    /// The same of elements that are in memory.
+    void make(const VolumeBox& region, const BoxElements& elements, const Look& look,
+              const Take& take);
+
   private:
-    void make_means(const VolumeBox& region, const Take& take);
+    void make_means(const VolumeBox& region, const BoxElements& elements, const Look& look,
+                    const Take& take);
+    void sum_image(const VolumeBox& region, const BoxElements& elements, const Look& look);
 
     const LevelSweep& sweep_;
     std::vector<std::byte> elements_;
-    std::vector<std::byte> made_;
+    std::vector<std::byte> made_;     ///< as this, long enough for all levels
     std::vector<std::int64_t> sums_;  ///< of a level's blocks
     std::vector<std::int64_t> above_; ///< of those of the level before it
 };

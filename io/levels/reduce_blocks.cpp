@@ -258,6 +258,9 @@ void make_all(const Blocks& blocks, const T* from, Made* to, Maker maker) {
     const auto [depth, height, width] = blocks.extents;
     const auto [deep, high, wide] = blocks.factors;
     const auto counts = blocks.counts();
+    const bool is_dense = blocks.pitches[1] == 0;
+    const std::int64_t row = is_dense ? width : blocks.pitches[1];
+    const std::int64_t layer = is_dense ? height * width : blocks.pitches[0];
     Lines<T> lines;
     lines.columns = width;
     lines.factor = wide;
@@ -268,7 +271,7 @@ void make_all(const Blocks& blocks, const T* from, Made* to, Maker maker) {
             lines.rows.clear();
             for (std::int64_t i = z; i < z_end; ++i) {
                 for (std::int64_t j = y; j < y_end; ++j) {
-                    lines.rows.push_back(from + (i * height + j) * width);
+                    lines.rows.push_back(from + i * layer + j * row);
                 }
             }
             lines.nearest = std::min((deep - 1) / 2, z_end - z - 1) * (y_end - y) +
@@ -279,15 +282,36 @@ void make_all(const Blocks& blocks, const T* from, Made* to, Maker maker) {
     }
 }
 
-/// The sums of blocks of integers, into the caller's memory.
+/// The sums of blocks of integers, into the caller's memory: of the rows first, which takes no
+/// shuffles, and then along the row that is left.
 template <class T> class Sums {
   public:
     void make(const Lines<T>& lines, std::int64_t* out) {
-        std::fill_n(out, lines.blocks(), 0);
-        for (const T* const row : lines.rows) {
-            add_row(row, lines.columns, lines.factor, out);
+        constexpr std::size_t most_rows = 32768; // so many of 16 bits are below 2^31
+        if (sizeof(T) <= 2 && lines.rows.size() <= most_rows) {
+            add(lines, narrow_, out);
+        } else {
+            add(lines, wide_, out);
         }
     }
+
+  private:
+    template <class S>
+    static void add(const Lines<T>& lines, std::vector<S>& sums, std::int64_t* out) {
+        const std::int64_t columns = lines.columns;
+        sums.assign(lines.rows.front(), lines.rows.front() + columns);
+        S* const sum = sums.data();
+        std::for_each(lines.rows.begin() + 1, lines.rows.end(), [&](const T* row) {
+            for (std::int64_t i = 0; i < columns; ++i) {
+                sum[i] += static_cast<S>(row[i]);
+            }
+        });
+        std::fill_n(out, lines.blocks(), 0);
+        add_row(sum, columns, lines.factor, out);
+    }
+
+    std::vector<std::int32_t> narrow_;
+    std::vector<std::int64_t> wide_;
 };
 
 template <class T>
@@ -300,6 +324,25 @@ void reduce(const Blocks& blocks, Downsample how, const std::byte* in, std::byte
     case Downsample::max: return make_all(blocks, from, to, Max<T>());
     case Downsample::nearest: return make_all(blocks, from, to, Nearest<T>());
     case Downsample::mode: return make_all(blocks, from, to, Mode<T>());
+    }
+}
+
+/// Sums of blocks of as many elements each, as means.
+template <class T>
+void divide_row(const std::int64_t* sums, std::int64_t blocks, std::int64_t elements, T* to) {
+    if (elements > 1 && (elements & (elements - 1)) == 0) {
+        // Vectors of SSE2 shift numbers without a sign alone.
+        using Sum = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
+        const int shift = std::countr_zero(static_cast<std::uint64_t>(elements));
+        const auto below_half = static_cast<Sum>(elements / 2 - 1);
+        for (std::int64_t i = 0; i < blocks; ++i) { // an odd quotient takes a half up
+            const auto sum = static_cast<Sum>(sums[i]);
+            to[i] = static_cast<T>((sum + below_half + (sum >> shift & 1)) >> shift);
+        }
+        return;
+    }
+    for (std::int64_t i = 0; i < blocks; ++i) {
+        to[i] = static_cast<T>(rounded_quotient(sums[i], elements));
     }
 }
 
@@ -360,13 +403,16 @@ void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_
             return std::min(factor, blocks.extents[axis] - block * factor);
         };
         auto* to = reinterpret_cast<T*>(out);
+        const std::int64_t whole = blocks.extents[2] / blocks.factors[2]; // blocks of a row
         for (std::int64_t z = 0; z < counts[0]; ++z) {
             for (std::int64_t y = 0; y < counts[1]; ++y) {
                 const std::int64_t in_plane = length(0, z) * length(1, y);
-                for (std::int64_t x = 0; x < counts[2]; ++x) {
-                    *to++ = static_cast<T>(
-                        rounded_quotient<std::int64_t>(*sums++, in_plane * length(2, x)));
+                divide_row(sums, whole, in_plane * blocks.factors[2], to);
+                if (whole < counts[2]) {
+                    divide_row(sums + whole, 1, in_plane * length(2, whole), to + whole);
                 }
+                sums += counts[2];
+                to += counts[2];
             }
         }
     });

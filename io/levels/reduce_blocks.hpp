@@ -10,11 +10,13 @@
 
 namespace runner {
 
-/// Blocks of a box of elements that lie dense, along z, y and x. The last block along an axis has
-/// the elements that are there.
+/// Blocks of a box of elements along z, y and x. The last block along an axis has the elements that
+/// are there.
 struct Blocks {
     std::array<std::int64_t, 3> extents = {1, 1, 1}; ///< of the box
     std::array<std::int64_t, 3> factors = {1, 1, 1}; ///< of a block
+    /// Elements from a layer of the box to the next, and from a row; 0: they lie dense.
+    std::array<std::int64_t, 2> pitches = {0, 0};
 
     std::array<std::int64_t, 3> counts() const; ///< of blocks
 };

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file.hpp"
+#include "io/files/io_threads.hpp"
 #include "io/output/assemble_output.hpp"
+#include "io/rows/written_format.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,9 +24,52 @@ class ChunkSource {
     virtual std::span<const std::byte> packed(std::int64_t index) = 0;
 };
 
-/// Writes a rank's share of the files of a folder, by as many threads as there are sources, one at
-/// least.
+/// Packs chunks by several threads, each of which has a source.
+class ChunkPackers {
+  public:
+    /// One source at least; they outlive it.
+    explicit ChunkPackers(std::span<const std::unique_ptr<ChunkSource>> sources);
+
+    /// Passes each on in the order given; nothing of a chunk below 0.
+    void each(std::span<const std::int64_t> chunks,
+              const std::function<void(std::span<const std::byte> packed)>& take);
+
+  private:
+    std::span<const std::unique_ptr<ChunkSource>> sources_;
+    std::vector<std::span<const std::byte>> packed_;
+    IoThreads threads_;
+};
+
+/// A file of a folder, but no slice, that is written from its beginning on. @throws Error (output).
+class FolderFile {
+  public:
+    FolderFile(const OutputDataset& output, std::int64_t index);
+
+    const std::vector<std::int64_t>& chunks() const { return made_.chunks; }
+
+    /// The chunks that follow those before.
+    void append(std::span<const std::int64_t> chunks, ChunkPackers& packers);
+
+    /// When all chunks are there.
+    void finish(RowWriter::Sync sync);
+
+  private:
+    void append(std::span<const std::byte> bytes);
+
+    const OutputDataset& output_;
+    FileOfChunks made_;
+    File file_;
+    std::vector<std::int64_t> sizes_;
+    std::int64_t end_ = 0;
+};
+
+/// Writes these files of a folder, by as many threads as there are sources, one at least.
 /// @throws Error (output).
+void store_folder_files(const OutputDataset& output, std::span<const std::int64_t> files,
+                        RowWriter::Sync sync,
+                        const std::vector<std::unique_ptr<ChunkSource>>& sources);
+
+/// The same of a rank's share of all files.
 void store_folder_files(const OutputDataset& output, const AssemblyShare& share,
                         const std::vector<std::unique_ptr<ChunkSource>>& sources);
 

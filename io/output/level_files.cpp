@@ -6,7 +6,7 @@
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
-#include "io/levels/count_extremes.hpp"
+#include "io/levels/channel_extremes.hpp"
 #include "io/levels/level_sweep.hpp"
 #include "io/levels/near_runs.hpp"
 #include "io/output/folder_files.hpp"
@@ -36,47 +36,11 @@ std::array<std::int64_t, 3> grain_of(const ChunkGrid& grid) {
     return {1, grid.chunk_rows(), grid.chunk_columns()};
 }
 
-LevelSweep sweep_of(const OutputDataset& output, const ChunkGrid& grid) {
-    return {output.array, coarser_levels(output), grain_of(grid)};
-}
-
-/// The extremes of channels, of regions as they are read. For one thread.
-class ExtremesCount {
-  public:
-    explicit ExtremesCount(const OutputDataset& output)
-        : array_(output.array), invalid_(output.invalid_value), channels_(stated_channels(output)),
-          depth_(Volumes(output.array.shape).extents[0]),
-          found_(static_cast<std::size_t>(channels_ ? channels_->count : 0)) {}
-
-    /// Takes the elements of a box, dense.
-    void take(const VolumeBox& box, const std::byte* elements) {
-        const std::int64_t in_layer = box.count[1] * box.count[2];
-        for (std::int64_t z = 0; channels_ && z < box.count[0]; ++z) {
-            const std::int64_t frame = box.volume * depth_ + box.start[0] + z;
-            const std::int64_t channel = frame / channels_->stride % channels_->count;
-            join(found_[static_cast<std::size_t>(channel)],
-                 extremes_of(array_, elements + z * in_layer * size_of(array_.type), in_layer,
-                             invalid_));
-        }
-    }
-
-    const Extremes& found() const { return found_; }
-
-  private:
-    ArrayInfo array_;
-    std::optional<double> invalid_;
-    std::optional<Channels> channels_;
-    std::int64_t depth_;
-    Extremes found_;
-};
-
-/// Chunks of a level of the sweep, which outlives it, of the file that holds its pieces from byte
-/// `begin` on.
+/// Chunks of a level of the sweep, which outlives it, whose pieces are at the place.
 class LevelChunks final : public ChunkSource {
   public:
-    LevelChunks(const LevelSweep& sweep, std::size_t level, const File& elements,
-                std::int64_t begin = 0)
-        : LevelChunks(sweep, level, sweep.levels()[level].dataset, elements, begin) {}
+    LevelChunks(const LevelSweep& sweep, std::size_t level, const LevelPlace& place)
+        : LevelChunks(sweep, level, sweep.levels()[level].dataset, place) {}
 
     std::span<const std::byte> packed(std::int64_t index) override {
         whole_.assign(static_cast<std::size_t>(grid_.chunk_bytes()), std::byte{0});
@@ -95,10 +59,10 @@ class LevelChunks final : public ChunkSource {
 
   private:
     LevelChunks(const LevelSweep& sweep, std::size_t index, const OutputDataset& level,
-                const File& elements, std::int64_t begin)
+                const LevelPlace& place)
         : sweep_(sweep), level_(index), size_(size_of(level.array.type)),
           depth_(Volumes(level.array.shape).extents[0]),
-          cuts_(cuts_chunks(level.array, level.layout)), elements_(elements), begin_(begin),
+          cuts_(cuts_chunks(level.array, level.layout)), place_(place),
           grid_(level.array, level.layout),
           packer_(level.layout, grid_.chunk_bytes(), level.array) {}
 
@@ -109,11 +73,18 @@ class LevelChunks final : public ChunkSource {
             {frame % depth_, part.first_row % grid_.frame_rows(), part.first_column},
             {1, part.rows, part.columns}};
         sweep_.each_run(level_, box, [&](std::int64_t at, std::int64_t in_box, std::int64_t count) {
-            const std::int64_t place =
-                in_box / part.columns * grid_.chunk_columns() + in_box % part.columns;
-            runs_.add(begin_ + at * size_, count * size_, to + place * size_);
+            std::byte* const run =
+                to +
+                (in_box / part.columns * grid_.chunk_columns() + in_box % part.columns) * size_;
+            if (place_.memory != nullptr) {
+                std::copy_n(place_.memory + at * size_, count * size_, run);
+            } else {
+                runs_.add(place_.begin + at * size_, count * size_, run);
+            }
         });
-        runs_.read(elements_);
+        if (place_.memory == nullptr) {
+            runs_.read(*place_.file);
+        }
     }
 
     const LevelSweep& sweep_;
@@ -121,12 +92,11 @@ class LevelChunks final : public ChunkSource {
     std::int64_t size_;
     std::int64_t depth_;
     bool cuts_; ///< as PackedWriter's
-    const File& elements_;
-    std::int64_t begin_;
+    LevelPlace place_;
     ChunkGrid grid_;
     Packer packer_;
     std::vector<std::byte> whole_;
-    NearRuns runs_; ///< of a part
+    NearRuns runs_; ///< of a part, in a file
 };
 
 int at_once(const AssemblyShare& share, std::int64_t bytes) {
@@ -138,12 +108,6 @@ std::int64_t reducing_bytes(const LevelSweep& sweep, const ChunkGrid& grid) {
     constexpr std::int64_t unpacking = 3; // packed, unpacked, and between two filters
     return sweep.memory() + unpacking * grid.part_bytes();
 }
-
-/// Where the elements of a level go.
-struct LevelPlace {
-    const File& file;
-    std::int64_t begin = 0;
-};
 
 /// Makes a rank's share of the elements of all levels. `reader` is called with the number of a
 /// thread and gives what reads boxes of the image there.
@@ -171,8 +135,7 @@ Extremes sweep_packed(const OutputDataset& output, const ChunkGrid& grid, const 
     for (int thread = 0; thread < pool.threads(); ++thread) {
         boxes.push_back(std::make_unique<PackedBoxes>(output, grid, parts));
     }
-    std::vector<ExtremesCount> counts(boxes.size(), ExtremesCount(output));
-    const std::int64_t size = size_of(output.array.type);
+    std::vector<ChannelExtremes> counts(boxes.size(), ChannelExtremes(output));
     sweep_levels(
         sweep, pool, share,
         [&](int thread) {
@@ -183,12 +146,9 @@ Extremes sweep_packed(const OutputDataset& output, const ChunkGrid& grid, const 
                     count.take(box, to);
                 };
         },
-        [&](std::size_t level, const VolumeBox& box, const std::byte* elements) {
-            places[level].file.write(places[level].begin + sweep.begin_of(level, box) * size,
-                                     box.elements() * size, elements);
-        });
+        store_at(sweep, places));
     Extremes found;
-    for (const ExtremesCount& count : counts) {
+    for (const ChannelExtremes& count : counts) {
         join(found, count.found());
     }
     return found;
@@ -247,7 +207,7 @@ void append_chunks(const LevelSweep& sweep, std::size_t index, std::int64_t elem
     std::vector<std::unique_ptr<LevelChunks>> sources;
     sources.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
-        sources.push_back(std::make_unique<LevelChunks>(sweep, index, file, elements));
+        sources.push_back(std::make_unique<LevelChunks>(sweep, index, LevelPlace{&file, elements}));
     }
     IoThreads pool(threads);
     std::vector<std::span<const std::byte>> packed(sources.size());
@@ -267,6 +227,50 @@ void append_chunks(const LevelSweep& sweep, std::size_t index, std::int64_t elem
 }
 
 } // namespace
+
+LevelSweep sweep_of(const OutputDataset& output, const ChunkGrid& grid) {
+    return {output.array, coarser_levels(output), grain_of(grid)};
+}
+
+LevelElements::LevelElements(const LevelSweep& sweep, Where where) {
+    for (const CoarserLevel& level : sweep.levels()) {
+        if (where == Where::memory) {
+            memory_.emplace_back(byte_count(level.dataset.array));
+            places_.push_back({nullptr, 0, memory_.back().data()});
+        } else {
+            places_.push_back(
+                {&files_.emplace_back(elements_path(level.dataset), File::Mode::update)});
+        }
+    }
+}
+
+std::int64_t LevelElements::bytes(const LevelSweep& sweep) {
+    std::int64_t bytes = 0;
+    for (const CoarserLevel& level : sweep.levels()) {
+        bytes += byte_count(level.dataset.array);
+    }
+    return bytes;
+}
+
+void LevelElements::close() {
+    for (File& file : files_) {
+        file.close();
+    }
+}
+
+LevelMaker::Take store_at(const LevelSweep& sweep, const std::vector<LevelPlace>& places) {
+    return [&](std::size_t level, const VolumeBox& piece, const std::byte* elements) {
+        const LevelPlace& place = places[level];
+        const std::int64_t size = size_of(sweep.levels()[level].dataset.array.type);
+        const std::int64_t at = place.begin + sweep.begin_of(level, piece) * size;
+        const std::int64_t bytes = piece.elements() * size;
+        if (place.memory != nullptr) {
+            std::copy_n(elements, bytes, place.memory + at);
+        } else {
+            place.file->write(at, bytes, elements);
+        }
+    };
+}
 
 void prepare_levels(const OutputDataset& output, const AssemblyShare& share) {
     if (share.rank > 0 || folder_of(output.layout) == nullptr) {
@@ -295,19 +299,9 @@ Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share) 
     }
     const ChunkGrid grid(output.array, output.layout);
     const LevelSweep sweep = sweep_of(output, grid);
-    std::vector<File> files;
-    for (const CoarserLevel& level : sweep.levels()) {
-        files.emplace_back(elements_path(level.dataset), File::Mode::update);
-    }
-    std::vector<LevelPlace> places;
-    places.reserve(files.size());
-    for (const File& file : files) {
-        places.push_back({file});
-    }
-    Extremes found = sweep_packed(output, grid, sweep, places, share);
-    for (File& file : files) {
-        file.close();
-    }
+    LevelElements elements(sweep, LevelElements::Where::files);
+    Extremes found = sweep_packed(output, grid, sweep, elements.places(), share);
+    elements.close();
     return found;
 }
 
@@ -326,7 +320,7 @@ std::vector<std::int64_t> append_levels(const OutputDataset& output, File& file,
     }
     std::vector<LevelPlace> places;
     for (const CoarserLevel& level : sweep.levels()) {
-        places.push_back({file, elements});
+        places.push_back({&file, elements});
         elements += byte_count(level.dataset.array);
     }
     sweep_packed(output, grid, sweep, places, {.threads = share.threads, .memory = share.memory});
@@ -339,14 +333,19 @@ std::vector<std::int64_t> append_levels(const OutputDataset& output, File& file,
 
 void store_level(const OutputDataset& output, std::size_t level, const AssemblyShare& share) {
     const LevelSweep sweep = sweep_of(output, ChunkGrid(output.array, output.layout));
+    const File elements(elements_path(sweep.levels()[level].dataset), File::Mode::read);
+    store_level(sweep, level, {&elements}, share);
+}
+
+void store_level(const LevelSweep& sweep, std::size_t level, const LevelPlace& place,
+                 const AssemblyShare& share) {
     const OutputDataset& dataset = sweep.levels()[level].dataset;
-    const File elements(elements_path(dataset), File::Mode::read);
     const ChunkGrid grid(dataset.array, dataset.layout);
     const int threads = at_once(share, LevelChunks::memory(dataset.layout, grid.chunk_bytes()));
     std::vector<std::unique_ptr<ChunkSource>> sources;
     sources.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
-        sources.push_back(std::make_unique<LevelChunks>(sweep, level, elements));
+        sources.push_back(std::make_unique<LevelChunks>(sweep, level, place));
     }
     store_folder_files(dataset, share, sources);
 }

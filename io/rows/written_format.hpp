@@ -56,6 +56,11 @@ struct FolderOfChunks {
     std::int64_t (*files)(const OutputDataset& output) = nullptr; ///< of chunks
     FileOfChunks (*file)(const OutputDataset& output, std::int64_t index) = nullptr;
 
+    /// Extents of what a file holds, whole chunks; those at the array's end hold less. Files are
+    /// counted in C order.
+    std::vector<std::int64_t> (*extents)(const ArrayInfo& array,
+                                         const OutputLayout& layout) = nullptr;
+
     /// What follows the chunks in a file of a folder. `sizes`: packed, of each of
     /// FileOfChunks::chunks.
     std::vector<std::byte> (*tail)(const OutputDataset& output, const FileOfChunks& file,

@@ -146,6 +146,56 @@ def test_same_bytes(compression, layout):
     assert content("b.ome.zarr") == made[0]
 
 
+ONE_PASS = [  # units of several files, of one, and of the whole; extents that end within them
+    ((70, 45), "y, x", "chunk = [16, 8]\nshard = [32, 16]", "levels = 3"),
+    ((13, 67, 41), "z, y, x", "chunk = [3, 5, 7]\nshard = [6, 10, 14]", "levels = 4"),
+    ((13, 67, 41), "z, y, x", "chunk = [1, 67, 41]", 'levels = 2\ndownsample = "max"\nlevel_factors = [3, 1, 2]'),
+    ((3, 2, 5, 33, 19), "t, c, z, y, x", "chunk = [2, 1, 2, 8, 4]\nshard = [2, 2, 4, 16, 8]", "levels = 3"),
+    ((2, 5, 33, 19), "c, z, y, x", "", "levels = 3"),
+    ((7, 300, 21), "z, y, x", "chunk = [2, 64, 8]", 'levels = 3\nngff = "0.4"'),
+]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+@pytest.mark.parametrize(("shape", "names", "layout", "keys"), ONE_PASS)
+def test_one_pass(shape, names, layout, keys, compression):
+    """convert, which makes files and levels while their elements are in memory, makes what a job makes in several passes."""
+    write_input(values(shape, "int16"), DIMENSION_LABELS=names.split(", "))
+    write_job("transpose", "a.ome.zarr", f"permutation = {list(range(len(shape)))}")
+    set_output(f'compression = "{compression}"\n{layout}\n{keys}')
+    call("job.toml")
+    options = [word for key, value in (line.split(" = ") for line in f"{layout}\n{keys}".split("\n") if line)
+               for word in ("--" + key.replace("_", "-"), value.strip('[]"').replace(" ", ""))]
+    good("convert", "in.h5:/x", "b.ome.zarr", "--compression", compression, *options)
+    assert content("b.ome.zarr") == content("a.ome.zarr")
+
+
+@pytest.mark.parametrize(("shape", "layout"), [((37, 1201, 1100), ""), ((9001, 5501), ""),
+                                               ((70, 901, 800), "chunk = [3, 901, 800]\nshard = [60, 901, 800]")])
+def test_one_pass_of_large_files(shape, layout):
+    """Files of which one has more than is kept in memory at once."""
+    array = np.resize(values((1009, 97), "int16"), shape)
+    write_input(array, DIMENSION_LABELS=["z", "y", "x"][-len(shape):])
+    write_job("transpose", "a.ome.zarr", f"permutation = {list(range(len(shape)))}")
+    set_output(f'{layout}\ncompression = "blosc-lz4"')
+    call("job.toml")
+    options = [word for line in layout.splitlines() for word in ("--" + line.split()[0], line.split("[")[1][:-1].replace(" ", ""))]
+    good("convert", "in.h5:/x", "b.ome.zarr", "--compression", "blosc-lz4", *options)
+    assert content("b.ome.zarr") == content("a.ome.zarr")
+
+
+@pytest.mark.quick
+def test_one_pass_of_some_frames():
+    """Frames from the middle, as another type; of every second frame, which are copied row by row."""
+    array = values((9, 40, 21), "int16")
+    write_input(array)
+    for frames, taken in (("2:8", array[2:8]), ("1:9:2", array[1:9:2])):
+        good("convert", "in.h5:/x", "out.ome.zarr", "--frames", frames, "--dtype", "float32", "--levels", "3",
+             "--chunk", "2,8,8", "--overwrite")
+        check_levels("out.ome.zarr", taken.astype("float32"), ISOTROPIC[:2])
+
+
 AXES = [
     ((70, 45), "y, x", "levels = 3", [[2, 2], [4, 4]]),
     ((700, 45), "y, x", 'levels = "auto"', [[2, 2], [4, 4]]),
