@@ -102,9 +102,12 @@ OpenRows opener(FileAccess& files, const ConvertRequest& request) {
         return
             [&request](int threads) { return open_raw_rows(request.input, *request.raw, threads); };
     }
-    return [&files, layout = files.layout(request.input, request.dataset)](int threads) {
-        return files.open(layout, threads);
-    };
+    DatasetLayout layout = files.layout(request.input, request.dataset);
+    if (request.type || !is_hdf5_name(request.output)) { // an HDF5 file holds it as it is
+        take_truth_as_numbers(layout);
+    }
+    return
+        [&files, layout = std::move(layout)](int threads) { return files.open(layout, threads); };
 }
 
 FrameSource open_source(FileAccess& files, const ConvertRequest& request) {

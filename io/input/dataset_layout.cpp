@@ -12,6 +12,7 @@
 #include "io/input/open_rows.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
+#include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "io/rows/rows.hpp"
 
@@ -222,6 +223,16 @@ void check_stack(const DatasetLayout& layout) {
 }
 
 } // namespace
+
+void take_truth_as_numbers(DatasetLayout& layout) {
+    if (!is_truth(layout.info.array) || layout.way == DatasetLayout::Way::library) {
+        return;
+    }
+    layout.info.array = {ElementType::uint8, layout.info.array.shape};
+    for (DatasetLayout& source : layout.sources) {
+        source.info.array = {ElementType::uint8, source.info.array.shape};
+    }
+}
 
 std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads) {
     return layout.sources.empty() ? reader_bytes(layout.info, threads)

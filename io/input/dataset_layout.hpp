@@ -64,6 +64,10 @@ struct DatasetLayout {
 /// it here. @throws Error (input).
 DatasetLayout inspect_layout(const std::string& file, const std::string& dataset);
 
+/// Makes h5py's bool, an enumeration of a byte each, uint8 of 0 and 1, but where a library alone
+/// can read it.
+void take_truth_as_numbers(DatasetLayout& layout);
+
 /// What reading it takes of memory beside the caller's (reader_bytes() of its datasets).
 std::int64_t layout_reader_bytes(const DatasetLayout& layout, int threads);
 

@@ -122,6 +122,8 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
 
 def _dtype_of(text: str, name: str) -> np.dtype[Any]:
     """The type that elements are read as, in native byte order."""
+    if text == "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}":  # as h5py stores it
+        return np.dtype(bool)
     try:
         return np.dtype(text.removeprefix("big-endian "))
     except (TypeError, ValueError):

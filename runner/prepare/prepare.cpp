@@ -58,18 +58,6 @@ void check_layout(const PreparedJob& prepared) {
     }
 }
 
-/// For a kind that takes numbers, h5py's bool, an enumeration of a byte each, is uint8.
-void take_truth_as_numbers(const JobFile& file, DatasetLayout& layout) {
-    if (file.parameters->elements() != KindParameters::Elements::numbers ||
-        !is_truth(layout.info.array) || layout.way == DatasetLayout::Way::library) {
-        return;
-    }
-    layout.info.array = {ElementType::uint8, layout.info.array.shape};
-    for (DatasetLayout& source : layout.sources) {
-        source.info.array = {ElementType::uint8, source.info.array.shape};
-    }
-}
-
 /// For a kind that takes numbers, float16 is float32, which holds every value of it.
 void widen(const JobFile& file, ArrayInfo& array) {
     if (is_float16(array) && file.parameters->elements() == KindParameters::Elements::numbers) {
@@ -147,7 +135,9 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         prepared.layout = input_layout(file.input, files);
         prepared.files = prepared.layout.files;
         prepared.settled = settle_names(file, prepared.layout);
-        take_truth_as_numbers(file, prepared.layout);
+        if (file.parameters->elements() == KindParameters::Elements::numbers) {
+            take_truth_as_numbers(prepared.layout);
+        }
         prepared.input = prepared.layout.info;
         widen(file, prepared.input.array);
         check_elements(file, prepared.input.array);

@@ -120,6 +120,22 @@ def test_what_is_no_number():
             assert np.isnan(found[0, 0, 0]) and np.isneginf(found[1, 2, 3]), (source, target)
 
 
+def test_truth():
+    """h5py's bool becomes uint8 of 0 and 1 where the output has no such type; an HDF5 file keeps it."""
+    array = np.random.default_rng(5).integers(0, 2, (4, 9, 7)).astype(bool)
+    for options in ({}, {"chunks": (2, 4, 7), "compression": "gzip"}):
+        with h5py.File("in.h5", "w") as file:
+            file.create_dataset("x", data=array, **options)
+        good("convert", "in.h5:/x", "out.h5")
+        same(made(), array, options)
+        good("convert", "in.h5:/x", "out.h5", "--dtype", "float32")
+        same(made(), array.astype("float32"), options)
+        good("convert", "in.h5:/x", "out.npy", "--overwrite")
+        same(np.load("out.npy"), array.astype("uint8"), options)
+        good("convert", "in.h5:/x", "out.zarr", "--overwrite")
+        good("compare", "out.zarr", "out.npy")
+
+
 def test_storage():
     """Either byte order, chunks, Fortran order, other formats, and more than a buffer."""
     array = np.random.default_rng(3).normal(size=(9, 40, 50)) * 100
