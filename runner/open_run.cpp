@@ -53,13 +53,13 @@ ProgressSnapshot snapshot(const EngineRun& engine, const RunProgress& progress, 
 }
 
 /// Opens what every engine works with. Not collective.
-void open_files(const RunContext& context, int io_threads) {
+void open_files(const RunContext& context, int io_threads, std::int64_t kept_lines) {
     const JobFile& file = context.prepared.file;
     const RowWriter::Sync sync = context.beginning.sync;
     const std::int64_t attempt = context.beginning.attempt;
     const int rank = context.ranks.rank();
     OpenRun& open = context.open;
-    open.reader = open_input_rows(context.prepared, io_threads);
+    open.reader = open_input_rows(context.prepared, io_threads, kept_lines);
     open.writer = open_output_rows(output_dataset(context.prepared, context.beginning.parts), rank,
                                    io_threads, attempt);
     open.commits =
@@ -73,7 +73,7 @@ void open_files(const RunContext& context, int io_threads) {
 
 std::unique_ptr<EngineRun> open_run(const JobPlan& plan, const RunContext& context) {
     std::unique_ptr<EngineRun> engine = context.ranks.together([&] {
-        open_files(context, plan.io_threads);
+        open_files(context, plan.io_threads, plan.kept_lines);
         return engine_of(*context.prepared.job).start(plan, context);
     });
     engine->exchange();

@@ -162,6 +162,7 @@ bool copy_image(const FrameSource& source, const OutputDataset& output,
         return false;
     }
     std::vector<std::unique_ptr<RowReader>> readers;
+    readers.reserve(static_cast<std::size_t>(teams.teams));
     for (int team = 0; team < teams.teams; ++team) {
         readers.push_back(source.open(teams.threads));
     }

@@ -47,12 +47,22 @@ std::vector<RowRuns> rows_read(const Job& job, const JobPlan& plan, int rank,
     if (!order) {
         return engine_of(job).reads(plan, rank, input);
     }
+    const auto [first, last] = plan.rows_of_rank(rank);
+    if (plan.kept_lines > 0) {
+        const std::int64_t lines = plan.kept_lines;
+        std::vector<RowRuns> blocks;
+        for (std::int64_t line = first / order->first / lines * lines; line * order->first < last;
+             line += lines) {
+            blocks.push_back({line, std::min(lines, order->second - line), order->first,
+                              order->second, 0, row_elements(input)});
+        }
+        return blocks;
+    }
     // As many rows as come in at once: a GPU gets a chunk in portions.
     const auto& stream = dynamic_cast<const StreamPlan&>(plan);
     const std::int64_t portion =
         stream.most_in_portion() / std::max<std::int64_t>(1, stream.shape.in_row_bytes);
     const std::int64_t step = std::clamp<std::int64_t>(portion, 1, plan.chunk_rows());
-    const auto [first, last] = plan.rows_of_rank(rank);
     std::vector<RowRuns> reads;
     for (std::int64_t row = first; row < last; row += step) {
         const std::int64_t rows = std::min(step, last - row);

@@ -108,7 +108,7 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
         return false;
     }
     const PreparedJob& prepared = *surveyed;
-    open.reader = open_input_rows(prepared, plan->io_threads);
+    open.reader = open_input_rows(prepared, plan->io_threads, plan->kept_lines);
     open.writer = open_memory_writer(fields, plan->io_threads);
     const Beginning beginning;
     const RunContext context{prepared, ranks, beginning, open, stop};

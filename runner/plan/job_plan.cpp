@@ -18,6 +18,19 @@ void JobPlan::start_from(const PlanRequest& request) {
     device_memory = request.device_memory;
     io_threads = static_cast<int>(request.io_threads.value_or(automatic_io_threads(request.cores)));
     need.storage = request.storage_bytes ? request.storage_bytes(io_threads) : 0;
+    keep_lines(request.lines);
+}
+
+/// As many as half of the memory holds. One alone is read at once anyway.
+void JobPlan::keep_lines(const InputLines& lines) {
+    std::int64_t count = lines.count;
+    while (count > 1 && count > (host_memory - need.storage) / 2 / lines.bytes) {
+        count /= 2;
+    }
+    if (count > 1) {
+        kept_lines = count;
+        need.storage += count * lines.bytes;
+    }
 }
 
 bool JobPlan::fits() const {

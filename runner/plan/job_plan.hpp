@@ -31,6 +31,13 @@ struct MemoryNeed {
     std::int64_t host() const { return images + std::max(images_work, staging + border + storage); }
 };
 
+/// Lines of an input whose rows are read in another order (RowOrder): a line is all rows of one
+/// place along its second axis.
+struct InputLines {
+    std::int64_t count = 0; ///< that a stored chunk has; 0: the input is in none
+    std::int64_t bytes = 0; ///< of one
+};
+
 /// What a plan is made from; the same on every rank.
 struct PlanRequest {
     Backend backend = Backend::cpu;
@@ -49,6 +56,8 @@ struct PlanRequest {
     /// Rows of a chunk that reach all files which a rank writes at once, and of which enough lie
     /// side by side where it reads.
     std::int64_t write_rows = 1;
+    InputLines lines =
+        {}; ///< of stored chunks that would be unpacked for each read that ends there
     /// Extents of the input whose rows are taken in their order, and the samples of its pixels; for
     /// people.
     std::vector<std::int64_t> input_shape = {};
@@ -71,6 +80,7 @@ struct JobPlan {
     Backend backend = Backend::cpu;
     int lanes = 1;                ///< pieces in flight
     int io_threads = 1;           ///< that read at once; as many write
+    std::int64_t kept_lines = 0;  ///< of the input, by its reader (PlanRequest::lines)
     MemoryNeed need;              ///< of the rank that needs most
     std::int64_t host_memory = 0; ///< the limits it was made for
     std::int64_t device_memory = 0;
@@ -113,6 +123,9 @@ struct JobPlan {
         std::int64_t limit = 0;
     };
     Shortage shortage() const;
+
+  private:
+    void keep_lines(const InputLines& lines);
 };
 
 /// A plan whose engine need not be known.

@@ -48,6 +48,19 @@ std::int64_t rows_to_order(const PreparedJob& prepared) {
     return std::max<std::int64_t>(1, rows / made.layer * made.each);
 }
 
+/// The lines of the stored chunks of an input that is read in another order.
+InputLines lines_of_chunks(const PreparedJob& prepared) {
+    const std::optional<RowOrder> order = prepared.job->row_order();
+    const DatasetInfo& stored = prepared.layout.info;
+    if (!order || order->first == 1 || prepared.part ||
+        prepared.layout.way != DatasetLayout::Way::chunks || stored.chunk.size() < 3 ||
+        stored.array.shape[0] != order->first) {
+        return {};
+    }
+    return {std::min(stored.chunk[1], order->second),
+            order->first * row_bytes(prepared.input.array)};
+}
+
 /// Threads that pack rows keep a core each busy; those that only move bytes wait for half of it.
 int packing_threads(int cores) {
     constexpr int most = 32; // each has a packer's memory
@@ -99,6 +112,7 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
                                                         static_cast<int>(*request.io_threads))
                                          : 1,
                                    rows_to_order(prepared)});
+    request.lines = lines_of_chunks(prepared);
     request.storage_bytes = [&prepared, output, has_fields, parts, dealt](int threads) {
         return layout_reader_bytes(prepared.layout, threads) + scattered_bytes(prepared) +
                (prepared.mask ? prepared.mask->bytes(threads) : 0) +

@@ -118,7 +118,8 @@ std::unique_ptr<RowReader> open_probed_rows(const DatasetLayout& layout, const I
     return std::make_unique<ServedReader>(layout, rules);
 }
 
-std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads) {
+std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads,
+                                           std::int64_t kept_lines) {
     std::unique_ptr<RowReader> rows =
         prepared.rows ? prepared.rows(threads)
                       : open_probed_rows(prepared.layout, prepared.file.input.rules, threads);
@@ -135,7 +136,7 @@ std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int thre
         rows = open_masked_rows(std::move(rows), *prepared.mask, open, threads);
     }
     if (const auto order = prepared.job->row_order()) {
-        rows = open_ordered_rows(std::move(rows), *order);
+        rows = open_ordered_rows(std::move(rows), *order, kept_lines, threads);
     }
     return rows;
 }

@@ -25,6 +25,7 @@ ExitCode serve_rows(std::span<const std::string> arguments);
 
 /// Reads the rows of a job's input, of the part that the job takes. `threads` ≥ 1. @throws Error as
 /// open_probed_rows().
-std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads);
+std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads,
+                                           std::int64_t kept_lines = 0);
 
 } // namespace runner

@@ -82,8 +82,11 @@ def test_stored_chunks_are_read_across():
             run(*settings, ranks=ranks)
             assert read("out.h5").tobytes() == right.tobytes(), (over, ranks)
     write_reduce("mean", '["z"]')
-    plan = call(*PLAN, "--set", "run.chunk_rows=37", "--host-memory", "64MiB").stdout
-    assert re.search(r"unpacked, (1[0-9]|[2-9])\.\d+ times", plan), plan
+    settings = ("--set", "run.chunk_rows=37", "--set", "run.lanes=1", "--host-memory")
+    least, = re.findall(r'Set run.host_memory = "([^"]+)" or more', call(*PLAN, *settings, "1KiB", code=2).stderr)
+    much, little = (json.loads(call(*PLAN, "--json", *settings, memory).stdout)["reading"] for memory in ("64MiB", least))
+    assert much["amplification"] == pytest.approx(40 * 48 / (37 * 40))  # chunks reach beyond the array
+    assert little["amplification"] > 3
 
 
 def test_what_does_not_fit_is_refused():
