@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "io/input/chunk_files.hpp"
 #include "io/input/layout_readers.hpp"
 
 #include "base/error.hpp"
@@ -12,11 +13,14 @@
 #include "io/rows/rows.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -59,52 +63,6 @@ std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std:
 /// Bytes of a number whose bytes have an order: a complex one is two.
 std::int64_t number_bytes(ElementType type) { return size_of(type) / (is_complex(type) ? 2 : 1); }
 
-/// The files that the chunks lie in. A few stay open.
-class ChunkFiles {
-  public:
-    explicit ChunkFiles(const DatasetLayout& layout)
-        : names_(layout.chunk_files.empty() && !layout.chunks.empty() ? std::vector{layout.holder}
-                                                                      : layout.chunk_files) {
-        if (names_.size() == 1) {
-            (void)open(0); // what is wrong with the only one is reported before the first row
-        }
-    }
-
-    const std::string& name(std::uint32_t number) const { return names_[number]; }
-
-    std::shared_ptr<const File> open(std::uint32_t number) {
-        if (std::shared_ptr<const File> file = find(number)) {
-            return file;
-        }
-        auto file = std::make_shared<const File>(names_[number], File::Mode::read);
-        const std::lock_guard lock(mutex_);
-        if (open_.size() == most_open_files) {
-            open_.pop_back();
-        }
-        open_.insert(open_.begin(), {number, file});
-        return file;
-    }
-
-  private:
-    std::shared_ptr<const File> find(std::uint32_t number) {
-        const std::lock_guard lock(mutex_);
-        const auto found = std::find_if(open_.begin(), open_.end(), [number](const auto& each) {
-            return each.first == number;
-        });
-        if (found == open_.end()) {
-            return nullptr;
-        }
-        std::rotate(open_.begin(), found, found + 1);
-        return open_.front().second;
-    }
-
-    static constexpr std::size_t most_open_files = 64;
-
-    std::vector<std::string> names_;
-    std::vector<std::pair<std::uint32_t, std::shared_ptr<const File>>> open_; ///< the latest first
-    std::mutex mutex_;
-};
-
 class ChunkReader final : public RowReader {
   public:
     ChunkReader(const DatasetLayout& layout, int threads)
@@ -131,6 +89,47 @@ class ChunkReader final : public RowReader {
                        static_cast<std::size_t>(thread));
         });
         std::erase_if(kept_, [&](const auto& kept) { return last_row(kept.first) < end; });
+    }
+
+    /// Of runs that are dense in memory each chunk is unpacked once, and all at the same time.
+    void read_scattered(std::span<const ScatteredRows> all) override {
+        const std::int64_t row = row_bytes(info_.array);
+        if (info_.array.shape.size() == 1 ||
+            std::any_of(all.begin(), all.end(),
+                        [&](const auto& run) { return run.pitch != row; })) {
+            RowReader::read_scattered(all);
+            return;
+        }
+        std::map<Chunk, std::vector<const ScatteredRows*>> runs_of;
+        for (const ScatteredRows& run : all) {
+            check_rows(info_.array, run.first, run.rows);
+            for (const Chunk& chunk : chunks_of_rows(info_, run.first, run.first + run.rows)) {
+                runs_of[chunk].push_back(&run);
+            }
+        }
+        for (auto& [chunk, runs] : runs_of) {
+            std::sort(runs.begin(), runs.end(),
+                      [](const auto* a, const auto* b) { return a->first < b->first; });
+        }
+        const std::vector<std::pair<Chunk, std::vector<const ScatteredRows*>>> chunks(
+            runs_of.begin(), runs_of.end());
+        threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
+            const auto& [chunk, runs] = chunks[static_cast<std::size_t>(item)];
+            const std::vector<std::byte>* const kept = find_kept(chunk);
+            const std::span<const std::byte> elements =
+                kept != nullptr ? std::span(*kept) : load(chunk, static_cast<std::size_t>(thread));
+            copy_lines(chunk, elements, [&, &runs = runs](std::int64_t of_array) -> std::byte* {
+                const auto behind = std::upper_bound(
+                    runs.begin(), runs.end(), of_array,
+                    [](std::int64_t each, const auto* run) { return each < run->first; });
+                if (behind == runs.begin()) {
+                    return nullptr;
+                }
+                const ScatteredRows& run = **std::prev(behind);
+                const std::int64_t in_run = of_array - run.first;
+                return in_run < run.rows ? run.to + in_run * row : nullptr;
+            });
+        });
     }
 
   private:
@@ -309,15 +308,27 @@ class ChunkReader final : public RowReader {
                         to + (low - first) * size);
             return;
         }
+        copy_lines(chunk, elements, [&](std::int64_t row) {
+            return row >= first && row < end ? to + (row - first) * row_bytes(info_.array)
+                                             : nullptr;
+        });
+    }
+
+    /// Copies each line of a chunk to its row's place, which `place_of_row` gives, or null.
+    template <class Place>
+    void copy_lines(const Chunk& chunk, std::span<const std::byte> elements,
+                    const Place& place_of_row) const {
+        const std::vector<std::int64_t>& shape = info_.array.shape;
+        const std::int64_t size = size_of(info_.array.type);
         const std::size_t last = shape.size() - 1;
         const std::int64_t line = info_.chunk[last] * size;
         const std::int64_t used = std::min(info_.chunk[last], shape[last] - chunk[last]) * size;
         const std::int64_t lines = std::ssize(elements) / line;
         for (std::int64_t number = 0; number < lines; ++number) {
             const std::int64_t row = row_of_line(chunk, number);
-            if (row >= first && row < end) {
-                std::copy_n(elements.data() + number * line, used,
-                            to + ((row - first) * shape[last] + chunk[last]) * size);
+            std::byte* const to = row < 0 ? nullptr : place_of_row(row);
+            if (to != nullptr) {
+                std::copy_n(elements.data() + number * line, used, to + chunk[last] * size);
             }
         }
     }
