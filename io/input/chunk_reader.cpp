@@ -91,7 +91,7 @@ class ChunkReader final : public RowReader {
         std::erase_if(kept_, [&](const auto& kept) { return last_row(kept.first) < end; });
     }
 
-    /// Of runs that are dense in memory each chunk is unpacked once, and all at the same time.
+    /// Each chunk of runs that are dense in memory is unpacked once, all at the same time.
     void read_scattered(std::span<const ScatteredRows> all) override {
         const std::int64_t row = row_bytes(info_.array);
         if (info_.array.shape.size() == 1 ||

@@ -166,7 +166,7 @@ struct Image {
         : output(made), grid(made.array, made.layout), sweep(sweep_of(made, grid)),
           units(made, grid, sweep), has_levels(!sweep.levels().empty() || stated_channels(made)) {}
 
-    /// Of a team of so many threads.
+    /// Memory that a team of so many threads takes.
     std::int64_t memory(int threads) const {
         return units.bytes() + threads * (UnitChunks::memory(output, grid) + sweep.memory());
     }
