@@ -34,12 +34,13 @@ class Numbered final : public RowReader {
 };
 
 /// Every window of the array in the order, of at most so many rows.
-void check(std::int64_t first, std::int64_t second, std::int64_t width, std::int64_t step) {
+void check(std::int64_t first, std::int64_t second, std::int64_t width, std::int64_t step,
+           std::int64_t kept_lines = 0) {
     SCOPED_TRACE(std::to_string(first) + " x " + std::to_string(second) + " x " +
                  std::to_string(width));
     const auto rows = open_ordered_rows(
         std::make_unique<Numbered>(std::vector<std::int64_t>{first, second, width}),
-        {first, second});
+        {first, second}, kept_lines, 2);
     const std::int64_t count = first * second;
     std::vector<std::byte> read(static_cast<std::size_t>(count * width));
     for (std::int64_t begin = 0; begin < count; begin += step) {
@@ -61,6 +62,17 @@ TEST(OrderedRows, EveryWindow) {
             check(first, second, 3, 1);
         }
     }
+}
+
+TEST(OrderedRows, KeptLines) {
+    for (const std::int64_t first : {1, 2, 7}) {
+        for (const std::int64_t second : {1, 5, 11}) {
+            for (const std::int64_t lines : {1, 2, 4, 20}) {
+                check(first, second, 3, 1, lines);
+            }
+        }
+    }
+    check(101, 2, 3, 19, 2); // more rows than a thread takes at once
 }
 
 TEST(OrderedRows, RowsThatFillTheBuffer) {
