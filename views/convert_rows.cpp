@@ -8,7 +8,7 @@
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
-#include "io/output/store_image.hpp"
+#include "io/images/store_image.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "views/converted_metadata.hpp"
 #include "views/frame_source.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/output/image_units.hpp"
+#include "io/images/image_units.hpp"
 
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"

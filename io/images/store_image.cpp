@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/output/store_image.hpp"
+#include "io/images/store_image.hpp"
 
 #include "base/pages.hpp"
 #include "io/files/io_threads.hpp"
@@ -7,7 +7,7 @@
 #include "io/levels/channel_extremes.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/folder_files.hpp"
-#include "io/output/image_units.hpp"
+#include "io/images/image_units.hpp"
 #include "io/output/level_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
