@@ -9,27 +9,29 @@
 #include <sys/mman.h>
 
 namespace runner {
-namespace {
 
-std::byte* map_pages(std::size_t bytes) {
+std::byte* map_pages(std::int64_t bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
     void* const data =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
-        throw out_of_host_memory(size_text(static_cast<std::int64_t>(bytes)));
+        throw out_of_host_memory(size_text(bytes));
     }
-    (void)::madvise(data, bytes, MADV_HUGEPAGE); // a hint, which some kernels do not know
+    if (bytes >= 2 * MiB) {
+        // Only a hint: fewer page faults; a kernel without huge pages refuses and nothing is lost.
+        (void)::madvise(data, size, MADV_HUGEPAGE);
+    }
     return static_cast<std::byte*>(data);
 }
 
-std::size_t mapped_size(std::int64_t bytes) {
-    return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+void unmap_pages(std::byte* data, std::int64_t bytes) noexcept {
+    ::munmap(data, static_cast<std::size_t>(bytes));
 }
 
-} // namespace
-
 Pages::Pages(std::int64_t bytes)
-    : bytes_(map_pages(mapped_size(bytes)), Unmap{mapped_size(bytes)}) {}
+    : bytes_(map_pages(std::max<std::int64_t>(bytes, 1)), Unmap{std::max<std::int64_t>(bytes, 1)}) {
+}
 
-void Pages::Unmap::operator()(std::byte* data) const noexcept { ::munmap(data, bytes); }
+void Pages::Unmap::operator()(std::byte* data) const noexcept { unmap_pages(data, bytes); }
 
 } // namespace runner

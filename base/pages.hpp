@@ -7,6 +7,11 @@
 
 namespace runner {
 
+/// Anonymous memory of zeros, `bytes` ≥ 1; huge pages where the kernel has them.
+/// @throws Error (launch) without memory.
+std::byte* map_pages(std::int64_t bytes);
+void unmap_pages(std::byte* data, std::int64_t bytes) noexcept;
+
 /// Memory for much that is written once and read a few times: huge pages, where the kernel has
 /// them, since the first write to each of many small ones takes time.
 class Pages {
@@ -18,7 +23,7 @@ class Pages {
 
   private:
     struct Unmap {
-        std::size_t bytes;
+        std::int64_t bytes;
         void operator()(std::byte* data) const noexcept;
     };
 

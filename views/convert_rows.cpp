@@ -3,12 +3,12 @@
 #include "io/files/write_back.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/images/store_image.hpp"
 #include "io/input/generations.hpp"
 #include "io/metadata/lost_metadata.hpp"
 #include "io/metadata/write_metadata.hpp"
 #include "io/output/default_plot.hpp"
 #include "io/output/open_output_rows.hpp"
-#include "io/images/store_image.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "views/converted_metadata.hpp"
 #include "views/frame_source.hpp"
@@ -153,10 +153,7 @@ bool copy_image(const FrameSource& source, const OutputDataset& output,
         source.reader->info().order != DatasetInfo::Order::last_fastest) {
         return false;
     }
-    OutputDataset made = output;
-    if (made.layout.compression == Compression::none && !made.layout.is_hdf5()) {
-        made.layout.compression = made.layout.format->usual;
-    }
+    const OutputDataset made = as_named(output);
     const ImageTeams teams = image_teams(made, request.threads, request.memory);
     if (teams.teams == 0) {
         return false;

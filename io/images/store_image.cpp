@@ -4,10 +4,10 @@
 #include "base/pages.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
+#include "io/images/image_units.hpp"
 #include "io/levels/channel_extremes.hpp"
 #include "io/output/create_output.hpp"
 #include "io/output/folder_files.hpp"
-#include "io/images/image_units.hpp"
 #include "io/output/level_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -27,8 +27,6 @@ class UnitElements {
     /// `bytes`: the most that it will have.
     UnitElements(const ArrayInfo& array, std::int64_t bytes)
         : array_(array), size_(size_of(array.type)), volumes_(array.shape), bytes_(bytes) {}
-
-    const ArrayBox& box() const { return box_; }
 
     /// Rows of the array are the reader's from `first` on.
     void read(const ArrayBox& box, RowReader& reader, std::int64_t first) {
@@ -56,12 +54,11 @@ class UnitElements {
     std::vector<VolumeBox> volumes() const {
         const std::size_t axes = box_.start.size();
         VolumeBox box;
-        std::int64_t layers = 1;
         for (std::size_t i = 0; i < std::min<std::size_t>(axes, 3); ++i) {
             box.start[2 - i] = box_.start[axes - 1 - i];
             box.count[2 - i] = box_.count[axes - 1 - i];
         }
-        layers = axes > 2 ? box.count[0] : 1;
+        const std::int64_t layers = box.count[0]; // of two axes there is one
         std::vector<VolumeBox> volumes;
         const std::int64_t frames = box_.elements() / (box.count[1] * box.count[2]);
         for (std::int64_t frame = 0; frame < frames; frame += layers) {

@@ -213,12 +213,16 @@ RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::
     return steps;
 }
 
-std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, const RowSteps& steps) {
-    OutputDataset made = output;
-    made.layout.format = written_format_of(output.file);
-    if (!made.layout.is_hdf5() && made.layout.compression == Compression::none) {
-        made.layout.compression = made.layout.format->usual;
+OutputDataset as_named(OutputDataset output) {
+    output.layout.format = written_format_of(output.file);
+    if (!output.layout.is_hdf5() && output.layout.compression == Compression::none) {
+        output.layout.compression = output.layout.format->usual;
     }
+    return output;
+}
+
+std::unique_ptr<RowWriter> make_rows(const OutputDataset& output, const RowSteps& steps) {
+    OutputDataset made = as_named(output);
     create_output(made);
     if (is_packed(made.layout)) {
         return std::make_unique<AssemblingWriter>(std::move(made), steps);

@@ -28,6 +28,10 @@ struct RowSteps {
 RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::int64_t most_bytes,
                    int threads);
 
+/// The output as its file's name says: its format, and that format's usual compression where it
+/// asks for none.
+OutputDataset as_named(OutputDataset output);
+
 /// Makes a file of the format that its name says, HDF5 where it says none, and opens it for all of
 /// its rows; the caller is the only one. Its finish() also puts compressed chunks in their places;
 /// a writer that ends before removes the files that hold these meanwhile. @throws Error (output);

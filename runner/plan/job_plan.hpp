@@ -56,8 +56,8 @@ struct PlanRequest {
     /// Rows of a chunk that reach all files which a rank writes at once, and of which enough lie
     /// side by side where it reads.
     std::int64_t write_rows = 1;
-    InputLines lines =
-        {}; ///< of stored chunks that would be unpacked for each read that ends there
+    /// The lines of stored chunks, which are unpacked once if these are kept.
+    InputLines lines = {};
     /// Extents of the input whose rows are taken in their order, and the samples of its pixels; for
     /// people.
     std::vector<std::int64_t> input_shape = {};

@@ -23,8 +23,8 @@ std::unique_ptr<RowReader> open_probed_rows(const DatasetLayout& layout, const I
 bool is_row_server(std::span<const std::string> arguments);
 ExitCode serve_rows(std::span<const std::string> arguments);
 
-/// Reads the rows of a job's input, of the part that the job takes. `threads` ≥ 1. @throws Error as
-/// open_probed_rows().
+/// Reads the rows of a job's input, of the part that the job takes. `threads` ≥ 1. `kept_lines`: as
+/// open_ordered_rows(). @throws Error as open_probed_rows().
 std::unique_ptr<RowReader> open_input_rows(const PreparedJob& prepared, int threads,
                                            std::int64_t kept_lines = 0);
 
