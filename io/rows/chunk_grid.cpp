@@ -35,7 +35,7 @@ void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
     // HDF5 counts a chunk's bytes in 32 bits, the filters' results too.
     constexpr std::int64_t most = 4 * GiB - 64 * MiB;
     if (bytes > most) {
-        refuse("a chunk has " + size_text(bytes) + ", and HDF5 allows less than 4 GiB",
+        refuse("a chunk has " + size_text(bytes) + ", and each has to have less than 4 GiB",
                "Give smaller extents");
     }
 }

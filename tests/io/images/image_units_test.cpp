@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/images/image_units.hpp"
 
+#include "base/rounding.hpp"
+#include "base/sizes.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/rows/written_format.hpp"
 
@@ -106,6 +108,8 @@ OutputDataset zarr_output(const Extents& shape, const Extents& chunk, const Exte
     return output;
 }
 
+std::int64_t chunk_bytes(const Extents& chunk) { return byte_count({ElementType::uint16, chunk}); }
+
 TEST(ImageUnits, AreWholeFilesAndRegions) {
     std::mt19937 random(3);
     const auto upto = [&](std::int64_t most) {
@@ -117,8 +121,12 @@ TEST(ImageUnits, AreWholeFilesAndRegions) {
         Extents shard;
         for (std::int64_t& extent : shape) {
             extent = upto(round % 2 == 0 ? 40 : 4000 / std::ssize(shape) / std::ssize(shape));
-            chunk.push_back((extent + upto(4) - 1) / upto(4) + 1);
+            const std::int64_t parts = upto(4);
+            chunk.push_back(ceil_divide(extent, parts) + 1);
             shard.push_back(chunk.back() * upto(3));
+        }
+        for (; chunk_bytes(chunk) > 2 * GiB; shard.front() = chunk.front()) {
+            chunk.front() = ceil_divide(chunk.front(), 2);
         }
         SCOPED_TRACE(shape_text(shape) + ", chunks " + shape_text(chunk) + ", shards " +
                      shape_text(shard));

@@ -231,7 +231,7 @@ std::string refusal(const Extents& shape, const Extents& chunk, ElementType type
     return "";
 }
 
-TEST(Chunks, HaveOneExtentForEachAxisAndFitHdf5) {
+TEST(Chunks, HaveOneExtentForEachAxisAndAreBelow4GiB) {
     const auto bytes = ElementType::uint8;
     EXPECT_EQ(refusal({5, 4}, {1, 1}, bytes), "");
     EXPECT_NE(refusal({5, 4}, {1}, bytes).find("has 2 axes"), std::string::npos);
