@@ -117,8 +117,8 @@ struct Verbs {
         }
     }
 
-    ExitCode operator()(const SubmitCommand& command) const {
-        const SubmitReport report = submit(command);
+    ExitCode operator()(const slurm::SubmitCommand& command) const {
+        const slurm::SubmitReport report = slurm::submit(command);
         tell_notes(report.notes);
         print(report.text);
         return report.code;

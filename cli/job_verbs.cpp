@@ -97,7 +97,7 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments) {
                       "runner submit jobs/conv_32k.toml --site slurm/sites/example.toml --dry-run\n"
                       "  runner submit jobs/scans.toml --site slurm/sites/example.toml --array 8 "
                       "--throttle 4");
-    SubmitCommand command;
+    slurm::SubmitCommand command;
     std::string nodes;
     std::string array;
     std::string throttle;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 constexpr double usual_share = 0.8; // of the job file's run.host_memory
@@ -90,4 +90,4 @@ Allocation allocate(const SiteFile& site, Backend backend, const JobFile::Run& r
     return allocation;
 }
 
-} // namespace runner
+} // namespace runner::slurm

@@ -10,7 +10,7 @@
 #include <functional>
 #include <optional>
 
-namespace runner {
+namespace runner::slurm {
 
 /// What a job asks Slurm for.
 struct Allocation {
@@ -44,4 +44,4 @@ using PlanFor = std::function<PlanPtr(int ranks)>;
 Allocation allocate(const SiteFile& site, Backend backend, const JobFile::Run& run,
                     std::optional<int> nodes, const PlanFor& plan_for);
 
-} // namespace runner
+} // namespace runner::slurm

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 constexpr double margin = 2;
@@ -115,4 +115,4 @@ double expected_batch_seconds(const Profile& profile, const Work& work, const Wo
     return margin * seconds + least_seconds;
 }
 
-} // namespace runner
+} // namespace runner::slurm

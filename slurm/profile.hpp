@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace runner {
+namespace runner::slurm {
 
 /// The work of a job, for comparing two of one kind.
 struct Work {
@@ -48,4 +48,4 @@ double expected_seconds(const Profile& profile, const Work& work, int ranks);
 double expected_batch_seconds(const Profile& profile, const Work& work, const Work& largest,
                               int ranks);
 
-} // namespace runner
+} // namespace runner::slurm

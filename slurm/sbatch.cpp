@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 [[noreturn]] void refuse_sbatch(const std::string& why, const std::string& try_this) {
@@ -138,4 +138,4 @@ std::string run_sbatch(const std::vector<std::string>& arguments) {
     return number;
 }
 
-} // namespace runner
+} // namespace runner::slurm

@@ -14,7 +14,7 @@
 #include <cctype>
 #include <cstdlib>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 constexpr int most = 1'000'000; // of anything counted here
@@ -294,4 +294,4 @@ SiteFile parse_site_text(const std::string& text, const std::string& name) {
     return site;
 }
 
-} // namespace runner
+} // namespace runner::slurm

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace runner::slurm {
 
 /// A site file as a value: what a cluster's hosts have, and how its Slurm is asked for them. If
 /// parsing returned one, it is valid in itself. Docs: docs/slurm.md.
@@ -61,4 +61,4 @@ SiteFile load_site_file(const std::string& path);
 /// The same for a text that is at hand, with `name` for its path.
 SiteFile parse_site_text(const std::string& text, const std::string& name);
 
-} // namespace runner
+} // namespace runner::slurm

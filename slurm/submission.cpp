@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 bool is_plain(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
@@ -255,4 +255,4 @@ std::vector<std::string> summary_arguments(const Submission& submission,
             summary_path(submission)};
 }
 
-} // namespace runner
+} // namespace runner::slurm

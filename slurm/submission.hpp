@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::slurm {
 
 /// A job on its way to Slurm: from this its scripts follow. All paths are absolute.
 struct Submission {
@@ -62,4 +62,4 @@ std::vector<std::string> sbatch_arguments(const Submission& submission);
 std::vector<std::string> summary_arguments(const Submission& submission,
                                            const std::string& array_id);
 
-} // namespace runner
+} // namespace runner::slurm

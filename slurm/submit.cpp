@@ -23,7 +23,7 @@
 #include <system_error>
 #include <utility>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -362,4 +362,4 @@ SubmitReport submit(const SubmitCommand& given) {
     return report;
 }
 
-} // namespace runner
+} // namespace runner::slurm

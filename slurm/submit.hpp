@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::slurm {
 
 /// `runner submit JOB.toml`.
 struct SubmitCommand {
@@ -40,4 +40,4 @@ struct SubmitReport {
 /// @throws Error (usage) for what does not fit the site; as plan and batch; (launch) of sbatch.
 SubmitReport submit(const SubmitCommand& command);
 
-} // namespace runner
+} // namespace runner::slurm

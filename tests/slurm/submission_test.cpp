@@ -19,7 +19,7 @@
 #include <set>
 #include <sstream>
 
-namespace runner {
+namespace runner::slurm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -343,4 +343,4 @@ TEST(Profile, ScalesWithTheWorkAndCountsOnNoSpeedUp) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::slurm

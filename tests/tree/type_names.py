@@ -1,5 +1,6 @@
 """No two headers define a type of the same qualified name: that is ill-formed, and no compiler says so
-unless one source includes both. type_names.py [ROOT]
+unless one source includes both. And a folder that docs/architecture.md lists with a namespace declares
+nothing outside it, and no other folder declares anything inside it. type_names.py [ROOT]
 """
 import collections
 import pathlib
@@ -45,7 +46,46 @@ def clashes(root):
     return {name: files for name, files in where.items() if len(files) > 1}, len(where)
 
 
+def namespaces(root):
+    """Namespace of each folder that has one, by the table in the architecture."""
+    text = (root / "docs" / "architecture.md").read_text()
+    return dict(re.findall(r"^\| `([\w/]+)/` \| `(runner::\w+)` \|", text, re.M))
+
+
+def opened(text):
+    """Namespaces that a file opens at its top, but those that only declare types of other rooms ahead."""
+    text = NOISE.sub(" ", text)
+    found, depth, begin = [], 0, 0
+    for place in re.finditer(r"[{}]", text):
+        if place.group() == "}":
+            depth -= 1
+            if depth == 0 and found and found[-1][1] is None:
+                body = text[begin:place.start()]
+                found[-1] = (found[-1][0], re.fullmatch(r"(\s*(class|struct|enum class) \w+;)*\s*", body) is not None)
+        else:
+            head = re.search(r"\bnamespace\s+([\w:]+)\s*$", text[:place.start()]) if depth == 0 else None
+            if head:
+                found.append((head[1], None))
+                begin = place.end()
+            depth += 1
+    return [name for name, only_ahead in found if not only_ahead]
+
+
+def misplaced(root):
+    """Lines about files that open a namespace which is not their folder's."""
+    of_folder = namespaces(root)
+    for top in FOLDERS:
+        for path in sorted((root / top).rglob("*.?pp")) + sorted((root / top).rglob("*.cu*")):
+            own = of_folder.get(str(path.parent.relative_to(root)))
+            for name in opened(path.read_text()):
+                if own and name != own:
+                    yield f"{path.relative_to(root)} declares names in {name}, not in {own}"
+                elif not own and name in of_folder.values():
+                    yield f"{path.relative_to(root)} declares names in {name}, which is another folder's"
+
+
 def check_itself():
+    assert opened("namespace C { class A; }\nnamespace r::b { void f() { } namespace { } }\nint main() { }") == ["r::b"]
     assert types("namespace a { struct B; struct C { enum class D { e }; }; }") == ["a::C", "a::C::D"]
     assert types("namespace a::b { template <class T> class E final : public F<T> { void g() { struct H {}; } };"
                  " } // namespace\nstruct I { int j = 1; };") == ["a::b::E", "I"]
@@ -58,8 +98,9 @@ def main():
     found, count = clashes(root)
     for name, files in sorted(found.items()):
         print(f"{name} is defined in {', '.join(sorted(files))}")
-    print(f"{count} types")
-    sys.exit(bool(found) or count < 500)
+    outside = list(misplaced(root))
+    print(*outside, f"{count} types, {len(namespaces(root))} folders with a namespace", sep="\n")
+    sys.exit(bool(found or outside) or count < 500 or not namespaces(root))
 
 
 if __name__ == "__main__":
