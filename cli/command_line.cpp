@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 std::string padded(std::string text, std::size_t width) {
@@ -101,4 +101,4 @@ Command parse_command_line(std::span<const std::string> arguments, std::string (
     return run.parse(run, arguments);
 }
 
-} // namespace runner
+} // namespace runner::cli

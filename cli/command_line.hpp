@@ -22,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 
 /// An option of a verb, or an argument, as its help shows it.
 struct VerbOption {
@@ -186,4 +186,4 @@ using Command =
 /// @throws Error (usage) naming the argument.
 Command parse_command_line(std::span<const std::string> arguments, std::string (*version)());
 
-} // namespace runner
+} // namespace runner::cli

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -149,4 +149,4 @@ std::string zsh_completion() {
            "[[ $funcstack[1] != _runner ]] || _bash_complete -o filenames -F _runner\n";
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <utility>
 
-namespace runner {
+namespace runner::cli {
 
 Command parse_inspect(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner inspect data/image.h5:/image");
@@ -324,4 +324,4 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     return command;
 }
 
-} // namespace runner
+} // namespace runner::cli

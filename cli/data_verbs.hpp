@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace runner {
+namespace runner::cli {
 
 /// The command lines of the verbs that inspect data or make other files of them: Verb::parse.
 Command parse_inspect(const Verb& verb, std::span<const std::string> arguments);
@@ -19,4 +19,4 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments);
 /// open. @throws Error as render() says.
 RenderRequest render_request(const RenderCommand& command, FileAccess& files, int threads);
 
-} // namespace runner
+} // namespace runner::cli

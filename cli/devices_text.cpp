@@ -13,7 +13,7 @@
 
 #include <ctime>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 /// Ranks of a host that see the same devices take them in order.
@@ -122,4 +122,4 @@ std::string devices_json() {
     return list.lines(2);
 }
 
-} // namespace runner
+} // namespace runner::cli

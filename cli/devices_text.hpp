@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace runner {
+namespace runner::cli {
 
 /// `runner devices --measure`: measures every visible GPU and keeps the rates (kept_rates.hpp).
 /// @throws Error (gpu) where there is none.
@@ -13,4 +13,4 @@ void measure_devices();
 std::string devices_text();
 std::string devices_json();
 
-} // namespace runner
+} // namespace runner::cli

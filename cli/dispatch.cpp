@@ -44,7 +44,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 void print_as_is(const std::string& text) {
@@ -337,4 +337,4 @@ struct Verbs {
 
 ExitCode dispatch(const Command& command) { return std::visit(Verbs{}, command); }
 
-} // namespace runner
+} // namespace runner::cli

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 constexpr std::string_view blanks = " \t";
@@ -170,4 +170,4 @@ std::vector<ListedStep> parse_steps_text(std::string_view text) {
     return steps;
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 
 /// A job file in the making, from what a command line says.
 class JobDraft {
@@ -59,4 +59,4 @@ struct ListedStep {
 /// std::invalid_argument saying what is wrong.
 std::vector<ListedStep> parse_steps_text(std::string_view text);
 
-} // namespace runner
+} // namespace runner::cli

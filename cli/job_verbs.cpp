@@ -8,7 +8,7 @@
 #include <limits>
 #include <sstream>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 /// OUT.h5 and --input, which verify and repair have in common.
@@ -226,4 +226,4 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
     return command;
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace runner {
+namespace runner::cli {
 
 /// The command lines of the verbs that check and mend results: Verb::parse.
 Command parse_verify(const Verb& verb, std::span<const std::string> arguments);
@@ -19,4 +19,4 @@ Command parse_submit(const Verb& verb, std::span<const std::string> arguments);
 /// The command line of `runner try`: Verb::parse.
 Command parse_try(const Verb& verb, std::span<const std::string> arguments);
 
-} // namespace runner
+} // namespace runner::cli

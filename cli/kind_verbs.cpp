@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 std::string option_of(const KeyText& key) {
@@ -231,4 +231,4 @@ std::vector<Verb> all_verbs() {
     return all;
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 
 /// The kinds of jobs as verbs, `runner median IN OUT --size 3,3`, and `pipeline`, which runs
 /// several. They stand for a job file: each key of the kind is an option.
@@ -15,4 +15,4 @@ std::span<const Verb> kind_verbs();
 /// verbs(), and after them kind_verbs().
 std::vector<Verb> all_verbs();
 
-} // namespace runner
+} // namespace runner::cli

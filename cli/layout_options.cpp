@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 constexpr const char* chunk = "--chunk";
@@ -124,4 +124,4 @@ OutputLayout LayoutOptions::layout(const std::string& file) const {
     return choice.layout(written);
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace runner {
+namespace runner::cli {
 
 /// --chunk, --shard, --compression, --level, --shuffle and the options of OME-Zarr, of the verbs
 /// that make files, with the names, defaults and conditions that these keys have in a job file.
@@ -37,4 +37,4 @@ class LayoutOptions {
     std::string tile_;
 };
 
-} // namespace runner
+} // namespace runner::cli

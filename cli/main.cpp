@@ -24,7 +24,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 ExitCode run_program(const std::vector<std::string>& arguments,
@@ -62,12 +62,12 @@ ExitCode run_program(const std::vector<std::string>& arguments,
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::cli
 
 int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     (void)std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files fails the write instead
-    const int code = static_cast<int>(runner::run_program({argv + 1, argv + argc}, start));
+    const int code = static_cast<int>(runner::cli::run_program({argv + 1, argv + argc}, start));
     if (runner::device_lost()) {
         // Past the CUDA runtime's clean-up, which would go to the dead device.
         (void)std::fflush(nullptr);

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 /// Text as roff shows it: no character of it is a request, and a hyphen is one that can be copied.
@@ -83,4 +83,4 @@ std::string manual_page() {
            ".SH SEE ALSO\n\\fBmpirun\\fR(1), \\fBsrun\\fR(1), \\fBh5dump\\fR(1)\n";
 }
 
-} // namespace runner
+} // namespace runner::cli

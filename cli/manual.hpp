@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace runner {
+namespace runner::cli {
 
 /// The manual page runner(1) in roff, of the verbs' own usage.
 std::string manual_page();
@@ -12,4 +12,4 @@ std::string manual_page();
 std::string bash_completion();
 std::string zsh_completion();
 
-} // namespace runner
+} // namespace runner::cli

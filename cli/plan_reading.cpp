@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 /// The chunk rows that are whole stored chunks, where those of the plan are not and memory allows.
@@ -67,4 +67,4 @@ std::string reading_text(const ReadingCost& cost, const std::vector<std::string>
     return text;
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 
 /// What would make reading cheaper: a line for each.
 std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& plan,
@@ -18,4 +18,4 @@ std::vector<std::string> advice_on(const PreparedJob& prepared, const JobPlan& p
 /// The lines of `runner plan` about reading.
 std::string reading_text(const ReadingCost& cost, const std::vector<std::string>& advice);
 
-} // namespace runner
+} // namespace runner::cli

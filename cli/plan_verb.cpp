@@ -30,7 +30,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 /// CUDA where the job or the command line asks for it or gives it memory, else the CPU.
@@ -359,4 +359,4 @@ std::vector<std::string> step_comments(const JobFile& file) {
     return comments;
 }
 
-} // namespace runner
+} // namespace runner::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::cli {
 
 /// `runner plan`: what a run with these limits would do, as text or JSON, made without a GPU,
 /// without MPI, and without writing anything.
@@ -25,4 +25,4 @@ std::vector<std::string> step_comments(const JobFile& file);
 /// the input cannot be read.
 std::vector<std::string> found_comments(const JobFile& file);
 
-} // namespace runner
+} // namespace runner::cli

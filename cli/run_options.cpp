@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-namespace runner {
+namespace runner::cli {
 
 RanksOption::RanksOption(VerbParser& parser) : parser_(parser) {
     parser.add_option("-n,--ranks", text_, "RANKS",
@@ -62,4 +62,4 @@ void RunOptions::apply_to(RunCommand& command) const {
     command.max_seconds = time_.seconds();
 }
 
-} // namespace runner
+} // namespace runner::cli

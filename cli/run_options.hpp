@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace runner::cli {
 
 /// -n of the verbs that start ranks.
 class RanksOption {
@@ -62,4 +62,4 @@ class RunOptions {
     std::string trace_;
 };
 
-} // namespace runner
+} // namespace runner::cli

@@ -15,7 +15,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 std::string did_you_mean(const std::optional<std::string>& near) {
@@ -315,4 +315,4 @@ void VerbParser::refuse(const std::string& why, const std::string& try_this) con
                                   try_this.empty() ? "See " + verb_ + " --help" : try_this});
 }
 
-} // namespace runner
+} // namespace runner::cli

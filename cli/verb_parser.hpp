@@ -17,7 +17,7 @@ namespace CLI { // NOLINT(readability-identifier-naming): CLI11 calls it so
 class App;
 } // namespace CLI
 
-namespace runner {
+namespace runner::cli {
 
 /// One verb's options and arguments: declared in CLI11, read by it, and their values checked here.
 /// Every member that checks throws Error (usage) naming the verb and the option.
@@ -112,4 +112,4 @@ class VerbParser {
     std::string palette_;
 };
 
-} // namespace runner
+} // namespace runner::cli

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <array>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
@@ -310,4 +310,4 @@ std::span<const ExitMeaning> exit_meanings() {
     return all;
 }
 
-} // namespace runner
+} // namespace runner::cli

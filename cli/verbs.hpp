@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace runner {
+namespace runner::cli {
 
 /// A verb of the command line.
 struct Verb {
@@ -32,4 +32,4 @@ struct ExitMeaning {
 };
 std::span<const ExitMeaning> exit_meanings();
 
-} // namespace runner
+} // namespace runner::cli

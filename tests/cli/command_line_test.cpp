@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -283,4 +283,4 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::cli

@@ -16,7 +16,7 @@
 
 // docs/job-file.md is written by hand; these hold it to the program.
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -198,4 +198,4 @@ TEST(Pages, AreAllInTheIndex) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::cli

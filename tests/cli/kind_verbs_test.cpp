@@ -10,7 +10,7 @@
 
 #include <stdexcept>
 
-namespace runner {
+namespace runner::cli {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -187,4 +187,4 @@ TEST(StepList, CommasAndBlanksWithinValuesAreNoEnds) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::cli
