@@ -179,7 +179,7 @@ struct PrintCommand {
 using Command =
     std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
                  CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
-                 ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, BatchCommand,
+                 ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, batch::Command,
                  StatusCommand, slurm::SubmitCommand, TryCommand, SaveJobCommand>;
 
 /// Reads the arguments after the program's name. `version` makes what --version prints.

@@ -80,15 +80,15 @@ DatasetName with_its_name(DatasetName what, FileAccess& files) {
 }
 
 /// The code of the first dataset that failed; of what is not done, that it can be resumed.
-ExitCode code_of(const BatchStatus& status) {
-    const BatchHistory history = read_history(status.folder);
-    for (const DatasetStatus& dataset : status.datasets) {
-        if (dataset.is == DatasetStatus::Is::failed) {
+ExitCode code_of(const batch::Status& status) {
+    const batch::History history = batch::read_history(status.folder);
+    for (const batch::DatasetStatus& dataset : status.datasets) {
+        if (dataset.is == batch::DatasetStatus::Is::failed) {
             const auto found = history.last.find(dataset.dataset.output);
             return found == history.last.end() ? ExitCode::stopped : found->second.code;
         }
     }
-    const bool all = status.count(DatasetStatus::Is::done) == std::ssize(status.datasets);
+    const bool all = status.count(batch::DatasetStatus::Is::done) == std::ssize(status.datasets);
     return all ? ExitCode::ok : ExitCode::stopped;
 }
 
@@ -98,15 +98,16 @@ struct Verbs {
         throw std::logic_error("a run is no verb of one process");
     }
 
-    ExitCode operator()(const BatchCommand& /*command*/) const {
+    ExitCode operator()(const batch::Command& /*command*/) const {
         throw std::logic_error("a batch is no verb of one process");
     }
 
     ExitCode operator()(const StatusCommand& command) const {
         for (;;) {
-            const BatchStatus status = batch_status(command.folder);
-            print(command.json ? printable_json(status_json(status))
-                               : status_text(status, command.all ? Listing::all : Listing::some));
+            const batch::Status status = batch::read_status(command.folder);
+            print(command.json ? printable_json(batch::status_json(status))
+                               : batch::status_text(status, command.all ? batch::Listing::all
+                                                                        : batch::Listing::some));
             if (!command.watch || status.is_over()) {
                 return command.require_done ? code_of(status) : ExitCode::ok;
             }
@@ -319,11 +320,12 @@ struct Verbs {
                         {"cannot report several things at once", *folder,
                          "it is the folder of a batch", "Name a batch alone, or reports of runs"});
         }
-        const BatchReport report = batch_report(*folder);
+        const batch::Report report = batch::read_report(*folder);
         if (command.page) {
-            write_text_file(*command.page, batch_page(report_json(report)));
+            write_text_file(*command.page, batch_page(batch::report_json(report)));
         }
-        print(command.json ? printable_json(report_json(report)) : report_text(report));
+        print(command.json ? printable_json(batch::report_json(report))
+                           : batch::report_text(report));
         return ExitCode::ok;
     }
 

@@ -43,9 +43,9 @@ ExitCode run_program(const std::vector<std::string>& arguments,
             start_ranks(run->ranks, arguments);
             return run_on_all_ranks(*run, start);
         }
-        if (const auto* batch = std::get_if<BatchCommand>(&command)) {
+        if (const auto* batch = std::get_if<batch::Command>(&command)) {
             start_ranks(batch->run.ranks, arguments);
-            return run_batch_on_all_ranks(*batch, start);
+            return batch::run_on_all_ranks(*batch, start);
         }
         // A verb is for one process: the others a launcher may have started leave it to the first.
         return is_first_process() ? dispatch(command) : ExitCode::ok;

@@ -33,7 +33,7 @@ Command parse_run(const Verb& verb, std::span<const std::string> arguments) {
 
 Command parse_batch(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "mpirun -n 4 runner batch jobs/scans.toml --max-time 8h");
-    BatchCommand command;
+    batch::Command command;
     parser.add_job(command.run.job, command.run.settings);
     const RanksOption ranks(parser);
     parser.add_backend();

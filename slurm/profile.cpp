@@ -58,12 +58,12 @@ Profile profile_of_report(const std::string& path) {
 }
 
 Profile profile_of_batch(const std::string& path) {
-    const DatasetList list = read_list(path);
-    const BatchHistory history = read_history(path);
+    const batch::DatasetList list = batch::read_list(path);
+    const batch::History history = batch::read_history(path);
     Profile profile;
     profile.path = path;
     profile.kind = list.kind;
-    for (const ListedDataset& dataset : list.datasets) {
+    for (const batch::ListedDataset& dataset : list.datasets) {
         const auto found = history.last_done.find(dataset.output);
         if (found != history.last_done.end()) {
             profile.work.bytes += static_cast<double>(dataset.bytes);

@@ -94,28 +94,28 @@ Sized size_job(const SubmitCommand& command, const SiteFile& site, const JobFile
     return sized;
 }
 
-BatchPlan plan_for_site(const SubmitCommand& command, const SiteFile& site, JobFile job) {
-    BatchMeans means;
+batch::Plan plan_for_site(const SubmitCommand& command, const SiteFile& site, JobFile job) {
+    batch::Means means;
     means.backend = backend_for(command, site, job);
     means.limits = site_limits(site, means.backend);
     means.ranks = command.nodes.value_or(site.limits.nodes) * ranks_a_node(site, means.backend);
-    const BatchHistory history = read_history(job.batch->state);
+    const batch::History history = batch::read_history(job.batch->state);
     Prober prober;
-    BatchPlan plan = list_batch(std::move(job), command.settings, history, [] {});
-    look_at_datasets(plan, unknown_datasets(plan, {}), means, prober, [] {});
-    check_batch_disk(plan);
+    batch::Plan plan = batch::list_batch(std::move(job), command.settings, history, [] {});
+    batch::look_at_datasets(plan, batch::unknown_datasets(plan, {}), means, prober, [] {});
+    batch::check_disk(plan);
     return plan;
 }
 
-bool is_to_do(const PlannedDataset& planned) {
-    return planned.fate == Fate::to_do || planned.fate == Fate::redo;
+bool is_to_do(const batch::PlannedDataset& planned) {
+    return planned.fate == batch::Fate::to_do || planned.fate == batch::Fate::redo;
 }
 
 /// By its largest dataset: `plan` has one to do.
-Sized size_batch(const SubmitCommand& command, const SiteFile& site, const BatchPlan& plan) {
+Sized size_batch(const SubmitCommand& command, const SiteFile& site, const batch::Plan& plan) {
     Sized sized;
-    const PlannedDataset* largest = nullptr;
-    for (const PlannedDataset& planned : plan.datasets) {
+    const batch::PlannedDataset* largest = nullptr;
+    for (const batch::PlannedDataset& planned : plan.datasets) {
         if (is_to_do(planned)) {
             sized.work.bytes += static_cast<double>(planned.listed.bytes);
             if (largest == nullptr || planned.listed.bytes > largest->listed.bytes) {
@@ -126,7 +126,7 @@ Sized size_batch(const SubmitCommand& command, const SiteFile& site, const Batch
     sized.largest.bytes = static_cast<double>(largest->listed.bytes);
     Prober prober;
     ProbedFiles files(prober, plan.job.input.rules);
-    const JobFile job = job_for(largest->dataset, plan.job, plan.settings);
+    const JobFile job = batch::job_for(largest->dataset, plan.job, plan.settings);
     const std::vector<PreparedJob> passes = prepare_passes(job, files);
     const Backend backend = backend_for(command, site, plan.job);
     const RankLimits limits = site_limits(site, backend);
@@ -334,14 +334,16 @@ SubmitReport submit(const SubmitCommand& given) {
     Sized sized;
     int side_by_side = 0;
     if (job.batch) {
-        const BatchPlan plan = plan_for_site(command, site, std::move(job));
-        report.text = batch_plan_text(plan);
-        const auto to_do = static_cast<int>(std::min<std::int64_t>(
-            plan.count(Fate::to_do) + plan.count(Fate::redo), site.limits.array_tasks));
+        const batch::Plan plan = plan_for_site(command, site, std::move(job));
+        report.text = batch::batch_plan_text(plan);
+        const auto to_do = static_cast<int>(
+            std::min<std::int64_t>(plan.count(batch::Fate::to_do) + plan.count(batch::Fate::redo),
+                                   site.limits.array_tasks));
         if (to_do == 0) {
             const auto refused =
-                std::find_if(plan.datasets.begin(), plan.datasets.end(),
-                             [](const auto& planned) { return planned.fate == Fate::refused; });
+                std::find_if(plan.datasets.begin(), plan.datasets.end(), [](const auto& planned) {
+                    return planned.fate == batch::Fate::refused;
+                });
             report.text += "nothing to submit\n";
             report.code = refused == plan.datasets.end() ? ExitCode::ok : refused->code;
             return report;

@@ -30,7 +30,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 /// A batch on one rank.
 class BatchRun {
   public:
-    BatchRun(const BatchCommand& command, const Ranks& world, Clock::time_point start)
+    BatchRun(const Command& command, const Ranks& world, Clock::time_point start)
         : command_(command), world_(world), start_(start), settings_(settings_of(command.run)) {}
 
     ExitCode run() {
@@ -68,7 +68,7 @@ class BatchRun {
         if (command_.dry_run) {
             return end_of_plan();
         }
-        world_.first_alone([&] { check_batch_disk(plan_); });
+        world_.first_alone([&] { check_disk(plan_); });
         run_datasets();
         return finish();
     }
@@ -152,11 +152,10 @@ class BatchRun {
     }
 
     void run_datasets() {
-        BatchRecord record(state_, binding_.host);
-        BatchWorker worker(command_.run, plan_, binding_, std::move(*history_), record, prober_,
-                           start_);
+        Record record(state_, binding_.host);
+        Worker worker(command_.run, plan_, binding_, std::move(*history_), record, prober_, start_);
         world_.first_alone([&] { put_plan_down(record); });
-        const BatchOrder order = batch_order(plan_, world_.size());
+        const Order order = batch_order(plan_, world_.size());
         for (const std::size_t index : order.together) {
             attend(index, world_, worker, record);
         }
@@ -166,7 +165,7 @@ class BatchRun {
         }
     }
 
-    void put_plan_down(BatchRecord& record) {
+    void put_plan_down(Record& record) {
         record.plan(plan_);
         for (std::size_t i = 0; i < plan_.datasets.size(); ++i) {
             const PlannedDataset& planned = plan_.datasets[i];
@@ -180,7 +179,7 @@ class BatchRun {
     }
 
     /// One dataset with its failure caught and told; nothing once the batch is to stop.
-    void attend(std::size_t index, const Ranks& ranks, BatchWorker& worker, BatchRecord& record) {
+    void attend(std::size_t index, const Ranks& ranks, Worker& worker, Record& record) {
         if (ranks.least(tally_.stopped || is_to_stop() ? 0 : 1) == 0) {
             tally_.stopped = true;
             return;
@@ -218,7 +217,7 @@ class BatchRun {
         }
     }
 
-    void note(std::size_t index, DatasetEnding ending, const Ranks& ranks, BatchRecord& record,
+    void note(std::size_t index, DatasetEnding ending, const Ranks& ranks, Record& record,
               double seconds) {
         const PlannedDataset& planned = plan_.datasets[index];
         if (ending == DatasetEnding::stopped) {
@@ -240,8 +239,8 @@ class BatchRun {
     /// All ranks' results; tells them and says what they come to. Collective.
     ExitCode finish() {
         world_.note("waiting for the other ranks of the batch");
-        BatchTally all;
-        for (const BatchTally& tally : world_.gather(tally_)) {
+        Tally all;
+        for (const Tally& tally : world_.gather(tally_)) {
             all.add(tally);
         }
         if (world_.first()) {
@@ -252,7 +251,7 @@ class BatchRun {
         return all.code();
     }
 
-    void tell(const BatchTally& all) const {
+    void tell(const Tally& all) const {
         const auto left = static_cast<std::int64_t>(plan_.datasets.size()) - all.settled() -
                           plan_.count(Fate::done);
         const std::string reason = stop_->reason();
@@ -278,7 +277,7 @@ class BatchRun {
         }
     }
 
-    const BatchCommand& command_;
+    const Command& command_;
     const Ranks& world_;
     Clock::time_point start_;
     std::vector<std::string> settings_;
@@ -289,15 +288,15 @@ class BatchRun {
     std::optional<Stop> stop_;
     Prober prober_;
     std::optional<HistoryReader> history_; ///< until the worker takes it
-    BatchPlan plan_;
-    BatchTally tally_;
+    Plan plan_;
+    Tally tally_;
 };
 
 } // namespace
 
-ExitCode run_batch_on_all_ranks(const BatchCommand& command, Clock::time_point start) {
+ExitCode run_on_all_ranks(const Command& command, Clock::time_point start) {
     return on_all_ranks(command.run.backend.value_or(BackendChoice::automatic),
                         [&](const Ranks& ranks) { return BatchRun(command, ranks, start).run(); });
 }
 
-} // namespace runner
+} // namespace runner::batch

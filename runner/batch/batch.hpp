@@ -6,10 +6,10 @@
 
 #include <chrono>
 
-namespace runner {
+namespace runner::batch {
 
 /// `runner batch JOB.toml`.
-struct BatchCommand {
+struct Command {
     RunCommand run;       ///< without reports and trace
     bool dry_run = false; ///< only the plan
 };
@@ -19,7 +19,6 @@ struct BatchCommand {
 /// output. A dataset's failure is reported and the others continue. Returns `ok` when all are done
 /// or in the hands of another batch, `stopped`, or the code of the first dataset in the list that
 /// failed.
-ExitCode run_batch_on_all_ranks(const BatchCommand& command,
-                                std::chrono::steady_clock::time_point start);
+ExitCode run_on_all_ranks(const Command& command, std::chrono::steady_clock::time_point start);
 
-} // namespace runner
+} // namespace runner::batch

@@ -23,7 +23,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,7 +154,7 @@ void keep_later(DatasetEvents& events, const std::string& output, const DatasetE
 
 /// Takes one line of a log; what is no event of this version is left out. The output it is of.
 std::optional<std::string> take_line(std::string_view text, const std::string& log,
-                                     BatchHistory& history) {
+                                     History& history) {
     try {
         const Json line = Json::parse(text);
         const auto name = line.at("event").get<std::string>();
@@ -242,7 +242,7 @@ std::int64_t last_order(std::string_view lines) {
 
 } // namespace
 
-BatchHistory read_history(const std::string& folder) { return HistoryReader(folder).history(); }
+History read_history(const std::string& folder) { return HistoryReader(folder).history(); }
 
 HistoryReader::HistoryReader(std::string folder) : folder_(std::move(folder)) {
     read_on();
@@ -266,17 +266,17 @@ const DatasetEvent* HistoryReader::news(const std::string& output) const {
     return new_.contains(output) ? &history_.last.at(output) : nullptr;
 }
 
-BatchLog::BatchLog(std::string folder, const std::string& host)
+Log::Log(std::string folder, const std::string& host)
     : folder_(std::move(folder)),
       path_((fs::path(folder_) / ("log-" + host + "-" + own_name() + ".jsonl")).string()) {}
 
-BatchLog::~BatchLog() {
+Log::~Log() {
     if (descriptor_ >= 0) {
         (void)::close(descriptor_);
     }
 }
 
-void BatchLog::add(const std::string& output, DatasetEvent event) {
+void Log::add(const std::string& output, DatasetEvent event) {
     event.time = now_seconds();
     read_logs(folder_, seen_, [&](const std::string& /*log*/, std::string_view lines) {
         order_ = std::max(order_, last_order(lines));
@@ -298,4 +298,4 @@ void BatchLog::add(const std::string& output, DatasetEvent event) {
         rest.remove_prefix(static_cast<std::size_t>(wrote));
     }
 }
-} // namespace runner
+} // namespace runner::batch

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace runner {
+namespace runner::batch {
 
 /// What happened to a dataset.
 struct DatasetEvent {
@@ -33,13 +33,13 @@ struct DatasetEvent {
 using LogSizes = std::unordered_map<std::string, std::uintmax_t>;
 
 /// Appends to a log of its own, which is made with the first event.
-class BatchLog {
+class Log {
   public:
     /// `folder` is there by the first event. `host`: of this process.
-    BatchLog(std::string folder, const std::string& host);
-    BatchLog(const BatchLog&) = delete;
-    BatchLog& operator=(const BatchLog&) = delete;
-    ~BatchLog();
+    Log(std::string folder, const std::string& host);
+    Log(const Log&) = delete;
+    Log& operator=(const Log&) = delete;
+    ~Log();
 
     /// `time`, `order` and `log` of the event are filled in here. @throws Error (output).
     void add(const std::string& output, DatasetEvent event);
@@ -56,14 +56,14 @@ class BatchLog {
 using DatasetEvents = std::unordered_map<std::string, DatasetEvent>;
 
 /// What all logs tell of the datasets, and when each log began, by its name.
-struct BatchHistory {
+struct History {
     DatasetEvents last;      ///< the last event of each
     DatasetEvents last_done; ///< the last by which it was done, whatever came after
     std::unordered_map<std::string, double> begun;
 };
 
 /// Nothing where there is no folder. @throws Error (output) where it cannot be read.
-BatchHistory read_history(const std::string& folder);
+History read_history(const std::string& folder);
 
 /// The history of a batch that continues meanwhile.
 class HistoryReader {
@@ -74,17 +74,17 @@ class HistoryReader {
     /// Reads what was added since.
     void read_on();
 
-    const BatchHistory& history() const { return history_; }
+    const History& history() const { return history_; }
 
     /// The last event of the dataset if it was added after this reader was made, or nullptr.
     const DatasetEvent* news(const std::string& output) const;
 
   private:
     std::string folder_;
-    BatchHistory history_;
+    History history_;
     LogSizes taken_;
     std::unordered_set<std::string> new_; ///< outputs of events of read_on()
     bool is_begun_ = false;
 };
 
-} // namespace runner
+} // namespace runner::batch

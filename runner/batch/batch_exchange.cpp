@@ -5,9 +5,9 @@
 
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 
-std::vector<ListedState> listed_states(const BatchPlan& plan) {
+std::vector<ListedState> listed_states(const Plan& plan) {
     std::vector<ListedState> list;
     for (const PlannedDataset& planned : plan.datasets) {
         list.push_back(
@@ -16,12 +16,12 @@ std::vector<ListedState> listed_states(const BatchPlan& plan) {
     return list;
 }
 
-BatchPlan plan_of_list(const std::vector<ListedState>& list, JobFile job,
-                       std::vector<std::string> settings) {
-    BatchPlan plan;
+Plan plan_of_list(const std::vector<ListedState>& list, JobFile job,
+                  std::vector<std::string> settings) {
+    Plan plan;
     plan.job = std::move(job);
     plan.settings = std::move(settings);
-    std::vector<BatchDataset> datasets = list_datasets(plan.job, plan.settings).datasets;
+    std::vector<Dataset> datasets = list_datasets(plan.job, plan.settings).datasets;
     if (datasets.size() != list.size()) {
         throw Error(ExitCode::launch,
                     {"the ranks see different datasets", plan.job.path,
@@ -43,7 +43,7 @@ BatchPlan plan_of_list(const std::vector<ListedState>& list, JobFile job,
     return plan;
 }
 
-std::vector<DatasetFinding> dataset_findings(const BatchPlan& plan,
+std::vector<DatasetFinding> dataset_findings(const Plan& plan,
                                              std::span<const std::size_t> places) {
     std::vector<DatasetFinding> findings;
     for (const std::size_t place : places) {
@@ -55,7 +55,7 @@ std::vector<DatasetFinding> dataset_findings(const BatchPlan& plan,
     return findings;
 }
 
-void take_findings(BatchPlan& plan, const std::vector<DatasetFinding>& findings) {
+void take_findings(Plan& plan, const std::vector<DatasetFinding>& findings) {
     for (const DatasetFinding& finding : findings) {
         PlannedDataset& planned = plan.datasets.at(finding.place);
         planned.fate = finding.fate;
@@ -71,4 +71,4 @@ void take_findings(BatchPlan& plan, const std::vector<DatasetFinding>& findings)
     }
 }
 
-} // namespace runner
+} // namespace runner::batch

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
 /// What the first rank sends the others about a dataset in its list. Each finds the names by
 /// itself, so that a batch of many is no large message.
@@ -27,12 +27,12 @@ struct ListedState {
 };
 
 /// The first rank's list, as list_batch() makes it.
-std::vector<ListedState> listed_states(const BatchPlan& plan);
+std::vector<ListedState> listed_states(const Plan& plan);
 
 /// The plan, of such a list. `job`, `settings`: as list_batch() takes them. @throws Error (launch)
 /// where this rank sees another number of datasets than the first; as list_datasets().
-BatchPlan plan_of_list(const std::vector<ListedState>& list, JobFile job,
-                       std::vector<std::string> settings);
+Plan plan_of_list(const std::vector<ListedState>& list, JobFile job,
+                  std::vector<std::string> settings);
 
 /// What look_at_datasets() found out about a dataset, for the other ranks.
 struct DatasetFinding {
@@ -55,10 +55,9 @@ struct DatasetFinding {
     }
 };
 
-std::vector<DatasetFinding> dataset_findings(const BatchPlan& plan,
-                                             std::span<const std::size_t> places);
+std::vector<DatasetFinding> dataset_findings(const Plan& plan, std::span<const std::size_t> places);
 
 /// Puts what other ranks found in its place.
-void take_findings(BatchPlan& plan, const std::vector<DatasetFinding>& findings);
+void take_findings(Plan& plan, const std::vector<DatasetFinding>& findings);
 
-} // namespace runner
+} // namespace runner::batch

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,7 +181,7 @@ class NameErrors {
 };
 
 void check_names(const JobFile& job, const std::vector<ManifestEntry>& entries,
-                 const std::vector<BatchDataset>& datasets) {
+                 const std::vector<Dataset>& datasets) {
     NameErrors errors;
     RealNames real;
     std::unordered_map<std::string, std::size_t> inputs;
@@ -260,7 +260,7 @@ void check_patterns(const JobFile& job, const std::vector<ManifestEntry>& entrie
 }
 
 /// The files that steps of the dataset's job save.
-std::vector<std::string> saves_of(const BatchDataset& dataset, const JobFile& job,
+std::vector<std::string> saves_of(const Dataset& dataset, const JobFile& job,
                                   std::span<const std::string> settings) {
     std::vector<std::string> saves;
     const auto take = [&saves](const JobFile& from, const auto& name_of) {
@@ -284,15 +284,15 @@ std::vector<std::string> saves_of(const BatchDataset& dataset, const JobFile& jo
 
 } // namespace
 
-BatchList list_datasets(const JobFile& job, std::span<const std::string> settings) {
+List list_datasets(const JobFile& job, std::span<const std::string> settings) {
     const JobFile::Batch& batch = *job.batch;
     std::vector<std::string> missing;
     std::vector<ManifestEntry> entries = batch.manifest ? entries_of_manifest(batch.manifest->text)
                                                         : entries_of_patterns(job, missing);
     take_missing(entries, missing);
-    BatchList list;
+    List list;
     list.note = missing_note(job, missing, !entries.empty());
-    std::vector<BatchDataset>& datasets = list.datasets;
+    std::vector<Dataset>& datasets = list.datasets;
     datasets.reserve(entries.size());
     check_patterns(job, entries);
     for (const ManifestEntry& entry : entries) {
@@ -307,7 +307,7 @@ BatchList list_datasets(const JobFile& job, std::span<const std::string> setting
     return list;
 }
 
-std::vector<std::string> settings_for(const BatchDataset& dataset,
+std::vector<std::string> settings_for(const Dataset& dataset,
                                       std::span<const std::string> settings) {
     std::vector<std::string> all(settings.begin(), settings.end());
     for (const ManifestEntry::Setting& setting : dataset.settings) {
@@ -318,7 +318,7 @@ std::vector<std::string> settings_for(const BatchDataset& dataset,
     return all;
 }
 
-JobFile job_for(const BatchDataset& dataset, const JobFile& batch,
+JobFile job_for(const Dataset& dataset, const JobFile& batch,
                 std::span<const std::string> settings) {
     const std::vector<std::string> all = settings_for(dataset, settings);
     std::vector<std::string> called(settings.size());
@@ -330,4 +330,4 @@ JobFile job_for(const BatchDataset& dataset, const JobFile& batch,
     return parse_job_text(batch.text, batch.path, all, called);
 }
 
-} // namespace runner
+} // namespace runner::batch

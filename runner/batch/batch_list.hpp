@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
 /// One dataset of a batch.
-struct BatchDataset {
+struct Dataset {
     std::string input;
     std::string output;
     std::vector<ManifestEntry::Setting> settings; ///< its own, from a manifest's line
@@ -19,8 +19,8 @@ struct BatchDataset {
 };
 
 /// What a batch lists.
-struct BatchList {
-    std::vector<BatchDataset> datasets;
+struct List {
+    std::vector<Dataset> datasets;
     std::string note; ///< about inputs that are left out, for a person; "" where none are
 };
 
@@ -30,15 +30,15 @@ struct BatchList {
 /// that would write over an input, outputs that the patterns would take for inputs. (input): a
 /// pattern that names no file, a folder that cannot be listed, inputs that are not there, unless
 /// they are to be left out. `settings`: of the command line.
-BatchList list_datasets(const JobFile& job, std::span<const std::string> settings);
+List list_datasets(const JobFile& job, std::span<const std::string> settings);
 
 /// The job of one dataset, as its output records it: `settings`, what the command line lays over
 /// the job file, then the dataset's own.
-std::vector<std::string> settings_for(const BatchDataset& dataset,
+std::vector<std::string> settings_for(const Dataset& dataset,
                                       std::span<const std::string> settings);
 
 /// @throws Error (usage) for settings that do not fit, each with its place.
-JobFile job_for(const BatchDataset& dataset, const JobFile& batch,
+JobFile job_for(const Dataset& dataset, const JobFile& batch,
                 std::span<const std::string> settings);
 
-} // namespace runner
+} // namespace runner::batch

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 bool is_to_run(const PlannedDataset& planned) {
@@ -15,7 +15,7 @@ bool is_to_run(const PlannedDataset& planned) {
 }
 
 /// More bytes than this are worth the word that all ranks need about a dataset.
-std::int64_t most_alone(const BatchPlan& plan, int ranks) {
+std::int64_t most_alone(const Plan& plan, int ranks) {
     constexpr std::int64_t least_shared_bytes = 16 * MiB;
     constexpr std::int64_t parts = 8; // of a rank's fair share
     std::int64_t total = 0;
@@ -27,9 +27,9 @@ std::int64_t most_alone(const BatchPlan& plan, int ranks) {
 
 } // namespace
 
-BatchOrder batch_order(const BatchPlan& plan, int ranks) {
+Order batch_order(const Plan& plan, int ranks) {
     const std::int64_t most = most_alone(plan, ranks);
-    BatchOrder order;
+    Order order;
     for (std::size_t i = 0; i < plan.datasets.size(); ++i) {
         const PlannedDataset& planned = plan.datasets[i];
         const bool is_large = planned.listed.bytes > most && !planned.ended_badly;
@@ -50,4 +50,4 @@ BatchOrder batch_order(const BatchPlan& plan, int ranks) {
     return order;
 }
 
-} // namespace runner
+} // namespace runner::batch

@@ -30,7 +30,7 @@
 
 #include <sys/stat.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,7 +59,7 @@ class Keys {
         }
     }
 
-    std::string of(const BatchDataset& dataset) const {
+    std::string of(const Dataset& dataset) const {
         std::string text = common_ + dataset.input + "\n" + dataset.output + "\n";
         for (const ManifestEntry::Setting& setting : dataset.settings) {
             text += setting.text + "\n";
@@ -88,7 +88,7 @@ bool has_leftovers(const std::string& output) {
 }
 
 /// The same of all files of a dataset, and whether a pass's file is there.
-bool has_leftovers(const BatchDataset& dataset, const JobFile& job) {
+bool has_leftovers(const Dataset& dataset, const JobFile& job) {
     const auto left = [](const std::string& file) { return has_leftovers(file); };
     if (left(dataset.output) || std::any_of(dataset.saves.begin(), dataset.saves.end(), left)) {
         return true;
@@ -180,7 +180,7 @@ void add_sizes(const std::vector<JobPass>& passes, std::size_t index, const Prep
 }
 
 /// Whether a pass needs all ranks. @throws Error (usage) where it fits on none.
-bool needs_all_ranks(const PreparedJob& prepared, const BatchMeans& means) {
+bool needs_all_ranks(const PreparedJob& prepared, const Means& means) {
     try {
         (void)plan_job(prepared, means.backend, 1, means.limits);
         return false;
@@ -194,8 +194,7 @@ bool needs_all_ranks(const PreparedJob& prepared, const BatchMeans& means) {
 }
 
 /// Fills in what an inspection of input and outputs shows.
-void look_at(PlannedDataset& planned, const BatchPlan& plan, const BatchMeans& means,
-             Prober& prober) {
+void look_at(PlannedDataset& planned, const Plan& plan, const Means& means, Prober& prober) {
     const JobFile file = job_for(planned.dataset, plan.job, plan.settings);
     ProbedFiles inputs(prober, file.input.rules);
     std::vector<JobPass> passes = passes_of(file, inputs);
@@ -241,7 +240,7 @@ struct DiskShare {
     std::int64_t between = 0; ///< the most that the passes of a dataset store for a while
 };
 
-std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
+std::vector<DiskShare> disk_shares(const Plan& plan) {
     std::map<dev_t, DiskShare> disks;
     std::map<fs::path, dev_t> known;
     for (const PlannedDataset& planned : plan.datasets) {
@@ -280,9 +279,7 @@ std::vector<DiskShare> disk_shares(const BatchPlan& plan) {
 }
 
 /// How small compressed outputs become is not known.
-bool is_packed(const BatchPlan& plan) {
-    return plan.job.output.layout.compression != Compression::none;
-}
+bool is_packed(const Plan& plan) { return plan.job.output.layout.compression != Compression::none; }
 
 } // namespace
 
@@ -293,20 +290,20 @@ bool is_known_done(const DatasetEvent* last, const std::string& key, const FileM
            first_changed(last->files).empty();
 }
 
-std::int64_t BatchPlan::count(Fate fate) const {
+std::int64_t Plan::count(Fate fate) const {
     return std::count_if(datasets.begin(), datasets.end(),
                          [&](const PlannedDataset& planned) { return planned.fate == fate; });
 }
 
-BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
-                     const BeforeEach& before_each) {
-    BatchPlan plan;
+Plan list_batch(JobFile job, std::vector<std::string> settings, const History& history,
+                const BeforeEach& before_each) {
+    Plan plan;
     plan.job = std::move(job);
     plan.settings = std::move(settings);
     const Keys keys(plan.job, plan.settings);
-    BatchList list = list_datasets(plan.job, plan.settings);
+    List list = list_datasets(plan.job, plan.settings);
     plan.note = list.note;
-    for (BatchDataset& dataset : list.datasets) {
+    for (Dataset& dataset : list.datasets) {
         before_each();
         PlannedDataset planned;
         planned.listed = {dataset.input, dataset.output, keys.of(dataset), 0, 0};
@@ -326,18 +323,18 @@ BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const Batch
     return plan;
 }
 
-std::vector<std::size_t> unknown_datasets(const BatchPlan& plan, Part part) {
+std::vector<std::size_t> unknown_datasets(const Plan& plan, Share share) {
     std::vector<std::size_t> places;
     std::size_t count = 0;
     for (std::size_t i = 0; i < plan.datasets.size(); ++i) {
-        if (plan.datasets[i].fate == Fate::unknown && part.has(count++)) {
+        if (plan.datasets[i].fate == Fate::unknown && share.has(count++)) {
             places.push_back(i);
         }
     }
     return places;
 }
 
-void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, const BatchMeans& means,
+void look_at_datasets(Plan& plan, std::span<const std::size_t> places, const Means& means,
                       Prober& prober, const BeforeEach& before_each) {
     for (const std::size_t place : places) {
         before_each();
@@ -353,7 +350,7 @@ void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, cons
     }
 }
 
-std::string batch_plan_text(const BatchPlan& plan) {
+std::string batch_plan_text(const Plan& plan) {
     const auto total = static_cast<std::int64_t>(plan.datasets.size());
     std::string text = fmt::format("{}: {}{}{}{}{}{}\n", printable(plan.job.name), total,
                                    (total == 1 ? " dataset" : " datasets"),
@@ -380,7 +377,7 @@ std::string batch_plan_text(const BatchPlan& plan) {
     return text;
 }
 
-void check_batch_disk(const BatchPlan& plan) {
+void check_disk(const Plan& plan) {
     if (is_packed(plan)) {
         return;
     }
@@ -395,4 +392,4 @@ void check_batch_disk(const BatchPlan& plan) {
     }
 }
 
-} // namespace runner
+} // namespace runner::batch

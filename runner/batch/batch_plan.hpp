@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
 /// What is to become of a dataset.
 enum class Fate {
@@ -26,7 +26,7 @@ enum class Fate {
 };
 
 struct PlannedDataset {
-    BatchDataset dataset;
+    Dataset dataset;
     Fate fate = Fate::unknown;
     ListedDataset listed;
     FileMark input;                 ///< of the input's file when it was inspected
@@ -42,17 +42,17 @@ struct PlannedDataset {
 };
 
 /// A batch with each of its datasets inspected.
-struct BatchPlan {
+struct Plan {
     JobFile job;
     std::vector<std::string> settings; ///< of the command line
     std::vector<PlannedDataset> datasets;
-    std::string note; ///< as BatchList's
+    std::string note; ///< as List's
 
     std::int64_t count(Fate fate) const;
 };
 
 /// What a plan is made with.
-struct BatchMeans {
+struct Means {
     Backend backend = Backend::cpu;
     RankLimits limits; ///< of one rank
     int ranks = 1;     ///< on which a dataset that does not fit one is tried
@@ -69,29 +69,29 @@ using BeforeEach = std::function<void()>;
 
 /// The batch's datasets: `done` where the history says so and neither the job nor a file has
 /// changed since, else `unknown`.
-BatchPlan list_batch(JobFile job, std::vector<std::string> settings, const BatchHistory& history,
-                     const BeforeEach& before_each);
+Plan list_batch(JobFile job, std::vector<std::string> settings, const History& history,
+                const BeforeEach& before_each);
 
 /// One of several equal parts of what is to be done.
-struct Part {
+struct Share {
     std::size_t index = 0;
     std::size_t of = 1;
 
     bool has(std::size_t item) const { return item % of == index; }
 };
 
-/// The places of the unknown datasets of a part.
-std::vector<std::size_t> unknown_datasets(const BatchPlan& plan, Part part);
+/// The places of the unknown datasets of a share.
+std::vector<std::size_t> unknown_datasets(const Plan& plan, Share share);
 
 /// Finds the fate of these datasets by their inputs and outputs. A dataset's errors become its
 /// reason.
-void look_at_datasets(BatchPlan& plan, std::span<const std::size_t> places, const BatchMeans& means,
+void look_at_datasets(Plan& plan, std::span<const std::size_t> places, const Means& means,
                       Prober& prober, const BeforeEach& before_each);
 
 /// The plan for a person: how many of each fate, the first refused ones, the disk.
-std::string batch_plan_text(const BatchPlan& plan);
+std::string batch_plan_text(const Plan& plan);
 
 /// @throws Error (output) where the outputs to make do not fit on their disks together.
-void check_batch_disk(const BatchPlan& plan);
+void check_disk(const Plan& plan);
 
-} // namespace runner
+} // namespace runner::batch

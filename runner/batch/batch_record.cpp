@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 /// The datasets of the list that is there, by output; none where it cannot be read.
@@ -24,10 +24,10 @@ std::unordered_map<std::string, ListedDataset> listed_before(const std::string& 
 
 } // namespace
 
-BatchRecord::BatchRecord(std::string folder, const std::string& host)
+Record::Record(std::string folder, const std::string& host)
     : folder_(std::move(folder)), log_(folder_, host) {}
 
-void BatchRecord::plan(const BatchPlan& plan) {
+void Record::plan(const Plan& plan) {
     const std::unordered_map<std::string, ListedDataset> before = listed_before(folder_);
     DatasetList list{plan.job.name, plan.job.kind, {}};
     for (const PlannedDataset& planned : plan.datasets) {
@@ -49,15 +49,11 @@ void BatchRecord::plan(const BatchPlan& plan) {
     }
 }
 
-void BatchRecord::started(const PlannedDataset& planned) {
-    plain(planned, DatasetEvent::What::started);
-}
+void Record::started(const PlannedDataset& planned) { plain(planned, DatasetEvent::What::started); }
 
-void BatchRecord::stopped(const PlannedDataset& planned) {
-    plain(planned, DatasetEvent::What::stopped);
-}
+void Record::stopped(const PlannedDataset& planned) { plain(planned, DatasetEvent::What::stopped); }
 
-void BatchRecord::failed(const PlannedDataset& planned, ExitCode code, const std::string& reason) {
+void Record::failed(const PlannedDataset& planned, ExitCode code, const std::string& reason) {
     DatasetEvent event;
     event.what = DatasetEvent::What::failed;
     event.code = code;
@@ -65,8 +61,8 @@ void BatchRecord::failed(const PlannedDataset& planned, ExitCode code, const std
     log_.add(planned.dataset.output, std::move(event));
 }
 
-void BatchRecord::done(const PlannedDataset& planned, const std::string& identity,
-                       const FileMark& input, const FileMarks& files, double seconds) {
+void Record::done(const PlannedDataset& planned, const std::string& identity, const FileMark& input,
+                  const FileMarks& files, double seconds) {
     DatasetEvent event;
     event.what = DatasetEvent::What::done;
     event.seconds = seconds;
@@ -78,10 +74,10 @@ void BatchRecord::done(const PlannedDataset& planned, const std::string& identit
     log_.add(planned.dataset.output, std::move(event));
 }
 
-void BatchRecord::plain(const PlannedDataset& planned, DatasetEvent::What what) {
+void Record::plain(const PlannedDataset& planned, DatasetEvent::What what) {
     DatasetEvent event;
     event.what = what;
     log_.add(planned.dataset.output, std::move(event));
 }
 
-} // namespace runner
+} // namespace runner::batch

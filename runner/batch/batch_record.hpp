@@ -7,17 +7,17 @@
 
 #include <string>
 
-namespace runner {
+namespace runner::batch {
 
 /// What one process of a batch records in the state folder.
-class BatchRecord {
+class Record {
   public:
     /// `folder`: of the state, made when something is recorded; `host`: of this process.
-    BatchRecord(std::string folder, const std::string& host);
+    Record(std::string folder, const std::string& host);
 
     /// Makes the list that of the plan, and records which datasets it found done and which cannot
     /// be run. The functions of this class throw Error (output).
-    void plan(const BatchPlan& plan);
+    void plan(const Plan& plan);
 
     void started(const PlannedDataset& planned);
     void stopped(const PlannedDataset& planned);
@@ -32,7 +32,7 @@ class BatchRecord {
     void plain(const PlannedDataset& planned, DatasetEvent::What what);
 
     std::string folder_;
-    BatchLog log_;
+    Log log_;
 };
 
-} // namespace runner
+} // namespace runner::batch

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 /// A time that a dataset took, or the moment of its failure.
@@ -55,7 +55,7 @@ bool has_ended(const DatasetEvent& event) {
 }
 
 /// The event that says when a dataset was made or failed.
-const DatasetEvent* ending_of(const BatchHistory& history, const std::string& output) {
+const DatasetEvent* ending_of(const History& history, const std::string& output) {
     for (const DatasetEvents* events : {&history.last, &history.last_done}) {
         const auto found = events->find(output);
         if (found != events->end() && has_ended(found->second)) {
@@ -66,8 +66,8 @@ const DatasetEvent* ending_of(const BatchHistory& history, const std::string& ou
 }
 
 /// Numbers of the processes, in order of their begin, by the names of their logs.
-std::unordered_map<std::string, std::size_t> number_processes(const BatchHistory& history,
-                                                              BatchReport& report) {
+std::unordered_map<std::string, std::size_t> number_processes(const History& history,
+                                                              Report& report) {
     std::vector<std::pair<double, std::string>> logs;
     for (const auto& [log, begun] : history.begun) {
         logs.emplace_back(begun, log);
@@ -108,11 +108,11 @@ Json dataset_json(const DatasetStatus& status, const std::optional<DatasetTimes>
 
 } // namespace
 
-BatchReport batch_report(const std::string& folder) {
-    BatchReport report;
-    report.status = batch_status(folder);
+Report read_report(const std::string& folder) {
+    Report report;
+    report.status = read_status(folder);
     report.kind = read_list(report.status.folder).kind;
-    const BatchHistory history = read_history(report.status.folder);
+    const History history = read_history(report.status.folder);
     const auto numbers = number_processes(history, report);
     std::vector<const DatasetEvent*> endings;
     for (const DatasetStatus& each : report.status.datasets) {
@@ -143,7 +143,7 @@ BatchReport batch_report(const std::string& folder) {
     return report;
 }
 
-std::string report_text(const BatchReport& report) {
+std::string report_text(const Report& report) {
     std::string text = status_text(report.status, Listing::some);
     if (report.busy_seconds > 0) {
         text += fmt::format("read and written: {} in {}, {}, by {}\n", size_text(report.bytes),
@@ -154,7 +154,7 @@ std::string report_text(const BatchReport& report) {
     return text;
 }
 
-std::string report_json(const BatchReport& report) {
+std::string report_json(const Report& report) {
     Json datasets = Json::array();
     for (std::size_t i = 0; i < report.times.size(); ++i) {
         datasets.push_back(dataset_json(report.status.datasets[i], report.times[i]));
@@ -174,4 +174,4 @@ std::string report_json(const BatchReport& report) {
     return all.lines(1);
 }
 
-} // namespace runner
+} // namespace runner::batch

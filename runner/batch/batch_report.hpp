@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
-/// When a dataset of a batch was made, or failed. Seconds count from BatchReport::begun.
+/// When a dataset of a batch was made, or failed. Seconds count from Report::begun.
 struct DatasetTimes {
-    std::size_t process = 0; ///< its place in BatchReport::processes
+    std::size_t process = 0; ///< its place in Report::processes
     double end = 0;
     std::optional<double> seconds; ///< that it took; of one that was made
     int code = 0;                  ///< the exit code of one that failed
 };
 
 /// What a batch has done so far, by its state folder.
-struct BatchReport {
-    BatchStatus status;
+struct Report {
+    Status status;
     std::string kind;
     std::vector<std::string> processes; ///< "HOST, process PID", in order of their begin
     double begun = 0;                   ///< seconds since 1970; 0 where nothing has run
@@ -33,12 +33,12 @@ struct BatchReport {
 
 /// From the state folder, or the folder it is in; opens no dataset. The hosts' clocks are taken to
 /// agree. @throws Error (input) where there is no batch, or more than one.
-BatchReport batch_report(const std::string& folder);
+Report read_report(const std::string& folder);
 
 /// The counts, the throughput and the failures for a person.
-std::string report_text(const BatchReport& report);
+std::string report_text(const Report& report);
 
 /// All of it for a program, and for batch_page().
-std::string report_json(const BatchReport& report);
+std::string report_json(const Report& report);
 
-} // namespace runner
+} // namespace runner::batch

@@ -21,7 +21,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -145,4 +145,4 @@ std::string checksum_text(const std::string& text) {
     return digits.data();
 }
 
-} // namespace runner
+} // namespace runner::batch

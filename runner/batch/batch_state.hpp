@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
 /// A batch's state folder says how far it is, to `runner status` and to the next run; what counts
 /// is in the outputs themselves, so that it may be removed at any time. In it, as lines of JSON:
@@ -46,4 +46,4 @@ DatasetList read_list(const std::string& folder);
 /// A short checksum of a text: 16 hexadecimal digits.
 std::string checksum_text(const std::string& text);
 
-} // namespace runner
+} // namespace runner::batch

@@ -20,7 +20,7 @@
 #include <set>
 #include <system_error>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,7 +122,7 @@ DatasetStatus status_of(ListedDataset dataset, const DatasetEvent* event) {
 }
 
 /// From how much the processes that are running now have done since they began.
-std::optional<double> seconds_left(const BatchStatus& status, const BatchHistory& history) {
+std::optional<double> seconds_left(const Status& status, const History& history) {
     std::set<std::string> running;
     double left = 0;
     for (const DatasetStatus& each : status.datasets) {
@@ -172,20 +172,20 @@ std::string line_of(const DatasetStatus& each) {
 
 const char* word_of(Is is) { return words.at(static_cast<std::size_t>(is)); }
 
-std::int64_t BatchStatus::count(Is is) const {
+std::int64_t Status::count(Is is) const {
     return std::count_if(datasets.begin(), datasets.end(),
                          [&](const DatasetStatus& each) { return each.is == is; });
 }
 
-bool BatchStatus::is_over() const {
+bool Status::is_over() const {
     return count(Is::running) + count(Is::stopped) + count(Is::waiting) == 0;
 }
 
-BatchStatus batch_status(const std::string& folder) {
-    BatchStatus status;
+Status read_status(const std::string& folder) {
+    Status status;
     status.folder = find_state(folder);
     DatasetList list = read_list(status.folder);
-    const BatchHistory history = read_history(status.folder);
+    const History history = read_history(status.folder);
     status.name = list.name;
     status.datasets.reserve(list.datasets.size());
     for (ListedDataset& dataset : list.datasets) {
@@ -197,7 +197,7 @@ BatchStatus batch_status(const std::string& folder) {
     return status;
 }
 
-std::string status_text(const BatchStatus& status, Listing listing) {
+std::string status_text(const Status& status, Listing listing) {
     constexpr int most_lines_told = 20;
     std::string text = fmt::format("{}: {}{}", printable(status.name), status.datasets.size(),
                                    (status.datasets.size() == 1 ? " dataset" : " datasets"));
@@ -228,7 +228,7 @@ std::string status_text(const BatchStatus& status, Listing listing) {
     return text;
 }
 
-std::string status_json(const BatchStatus& status) {
+std::string status_json(const Status& status) {
     Json datasets = Json::array();
     for (const DatasetStatus& each : status.datasets) {
         Json one = {{"bytes", each.dataset.bytes}};
@@ -256,4 +256,4 @@ std::string status_json(const BatchStatus& status) {
     return all.lines(1);
 }
 
-} // namespace runner
+} // namespace runner::batch

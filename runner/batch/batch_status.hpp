@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
 /// How far one dataset is.
 struct DatasetStatus {
@@ -34,7 +34,7 @@ inline constexpr std::array every_status = {DatasetStatus::Is::done,    DatasetS
                                             DatasetStatus::Is::stopped, DatasetStatus::Is::waiting};
 
 /// How far a batch is.
-struct BatchStatus {
+struct Status {
     std::string folder; ///< of the state
     std::string name;
     std::vector<DatasetStatus> datasets;
@@ -47,13 +47,13 @@ struct BatchStatus {
 
 /// From the state folder, or the folder it is in; opens no dataset. @throws Error (input) where
 /// there is no batch, or more than one.
-BatchStatus batch_status(const std::string& folder);
+Status read_status(const std::string& folder);
 
 enum class Listing { some, all };
 
 /// A table for a person: the counts, then the datasets that are running, failed, stale; or all.
-std::string status_text(const BatchStatus& status, Listing listing);
+std::string status_text(const Status& status, Listing listing);
 
-std::string status_json(const BatchStatus& status);
+std::string status_json(const Status& status);
 
-} // namespace runner
+} // namespace runner::batch

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/batch/batch_tally.hpp"
 
-namespace runner {
+namespace runner::batch {
 
-std::int64_t BatchTally::settled() const {
+std::int64_t Tally::settled() const {
     std::set<std::size_t> all = done;
     all.insert(already.begin(), already.end());
     for (const auto& [index, code] : failed) {
@@ -12,18 +12,18 @@ std::int64_t BatchTally::settled() const {
     return static_cast<std::int64_t>(all.size());
 }
 
-ExitCode BatchTally::code() const {
+ExitCode Tally::code() const {
     if (stopped) {
         return ExitCode::stopped;
     }
     return failed.empty() ? ExitCode::ok : failed.begin()->second;
 }
 
-void BatchTally::add(const BatchTally& other) {
+void Tally::add(const Tally& other) {
     done.insert(other.done.begin(), other.done.end());
     already.insert(other.already.begin(), other.already.end());
     failed.insert(other.failed.begin(), other.failed.end());
     stopped = stopped || other.stopped;
 }
 
-} // namespace runner
+} // namespace runner::batch

@@ -9,10 +9,10 @@
 #include <set>
 #include <tuple>
 
-namespace runner {
+namespace runner::batch {
 
 /// What a batch has brought about, on one rank or on all; datasets by their places in the plan.
-struct BatchTally {
+struct Tally {
     std::set<std::size_t> done;
     std::set<std::size_t> already; ///< found done when they were about to be run
     std::map<std::size_t, ExitCode> failed;
@@ -25,11 +25,11 @@ struct BatchTally {
     ExitCode code() const;
 
     /// Adds what another rank has brought about.
-    void add(const BatchTally& other);
+    void add(const Tally& other);
 
     static auto members(auto& self) {
         return std::tie(self.done, self.already, self.failed, self.stopped);
     }
 };
 
-} // namespace runner
+} // namespace runner::batch

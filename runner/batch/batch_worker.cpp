@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,15 +41,14 @@ template <class Choice> Choice shared(Choice choice, const Ranks& ranks) {
 
 } // namespace
 
-BatchWorker::BatchWorker(const RunCommand& command, const BatchPlan& plan,
-                         const RankBinding& binding, HistoryReader history, BatchRecord& record,
-                         Prober& prober, Clock::time_point start)
+Worker::Worker(const RunCommand& command, const Plan& plan, const RankBinding& binding,
+               HistoryReader history, Record& record, Prober& prober, Clock::time_point start)
     : command_(command), plan_(plan), binding_(binding), record_(record), prober_(prober),
       start_(start), history_(std::move(history)) {}
 
-DatasetEnding BatchWorker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
+DatasetEnding Worker::work_on(const PlannedDataset& planned, const Ranks& ranks) {
     const auto begin = Clock::now();
-    const BatchDataset& dataset = planned.dataset;
+    const Dataset& dataset = planned.dataset;
     Hold hold;
     ranks.first_alone([&] { hold = take(planned); });
     if (ranks.least(ranks.first() && !hold.claim ? 0 : 1) == 0) {
@@ -92,9 +91,8 @@ DatasetEnding BatchWorker::work_on(const PlannedDataset& planned, const Ranks& r
     return way == Way::leave ? DatasetEnding::already : DatasetEnding::done;
 }
 
-DatasetEnding BatchWorker::work_on_passes(const PlannedDataset& planned,
-                                          std::vector<JobPass> passes, const Hold& hold,
-                                          const Ranks& ranks) {
+DatasetEnding Worker::work_on_passes(const PlannedDataset& planned, std::vector<JobPass> passes,
+                                     const Hold& hold, const Ranks& ranks) {
     const auto begin = Clock::now();
     PreparedJob last; // as if its input were there, on the first rank
     std::string identity;
@@ -154,7 +152,7 @@ DatasetEnding BatchWorker::work_on_passes(const PlannedDataset& planned,
 
 /// Prepares a pass before the last: a batch makes again what is stale, and starts over where what
 /// is left is of another job. On the first rank.
-void BatchWorker::allow_replacing(JobPass& pass, FileAccess& files) {
+void Worker::allow_replacing(JobPass& pass, FileAccess& files) {
     const PreparedJob prepared = prepare_pass(pass, files);
     const std::string identity = job_identity(prepared);
     if (pass.is_kept) {
@@ -168,7 +166,7 @@ void BatchWorker::allow_replacing(JobPass& pass, FileAccess& files) {
     }
 }
 
-BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
+Worker::Hold Worker::take(const PlannedDataset& planned) {
     Hold hold;
     if (is_done_since(planned)) {
         hold.ending = DatasetEnding::already;
@@ -190,7 +188,7 @@ BatchWorker::Hold BatchWorker::take(const PlannedDataset& planned) {
 }
 
 /// With the folder made; nothing where another process has the output.
-std::unique_ptr<OutputClaim> BatchWorker::take_output(const std::string& output) const {
+std::unique_ptr<OutputClaim> Worker::take_output(const std::string& output) const {
     make_folder_of(output);
     try {
         return std::make_unique<OutputClaim>(output, owner_text(binding_.host), prober_);
@@ -200,7 +198,7 @@ std::unique_ptr<OutputClaim> BatchWorker::take_output(const std::string& output)
 }
 
 /// By the history alone: of many ranks each finds most datasets done, and no file need be opened.
-bool BatchWorker::is_done_since(const PlannedDataset& planned) {
+bool Worker::is_done_since(const PlannedDataset& planned) {
     const FileMark output = mark_of_output(planned.dataset.output);
     if (output.bytes < 0 || output == planned.output) {
         return false;
@@ -211,8 +209,8 @@ bool BatchWorker::is_done_since(const PlannedDataset& planned) {
 }
 
 /// Another process may have made the output, or left a part of it, since it was planned.
-BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
-                                         const std::string& identity, OutputClaim& claim) {
+Worker::Way Worker::choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
+                               const std::string& identity, OutputClaim& claim) {
     ClaimRules rules = rules_of(prepared.file);
     const OutputStanding found = claim.look(prepared, identity);
     if (found.standing == Standing::done) {
@@ -239,21 +237,21 @@ BatchWorker::Way BatchWorker::choose_way(const PlannedDataset& planned, const Pr
 
 /// Whether it will be over before it could be resumed, by the time that those before took. It
 /// is spared syncing its journal then, which is most of a small dataset's time on a disk.
-bool BatchWorker::is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const {
+bool Worker::is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const {
     const JobFile::Run& run = prepared.file.run;
     return slowest_ > 0 &&
            slowest_ * static_cast<double>(planned.listed.bytes) < run.commit_seconds / 2 &&
            run.resume == ResumeChoice::automatic;
 }
 
-void BatchWorker::note_speed(const PlannedDataset& planned, Way way, double seconds) {
+void Worker::note_speed(const PlannedDataset& planned, Way way, double seconds) {
     if (way != Way::leave && planned.listed.bytes > 0) {
         slowest_ = std::max(slowest_, seconds / static_cast<double>(planned.listed.bytes));
     }
 }
 
 /// The command that would run this dataset by itself, quietly.
-RunCommand BatchWorker::command_for(const BatchDataset& dataset) const {
+RunCommand Worker::command_for(const Dataset& dataset) const {
     RunCommand command = command_;
     command.settings = settings_for(dataset, plan_.settings);
     command.backend.reset(); // among the settings
@@ -262,4 +260,4 @@ RunCommand BatchWorker::command_for(const BatchDataset& dataset) const {
     return command;
 }
 
-} // namespace runner
+} // namespace runner::batch

@@ -16,7 +16,7 @@
 #include <memory>
 #include <string>
 
-namespace runner {
+namespace runner::batch {
 
 /// How one try at a dataset ended.
 enum class DatasetEnding {
@@ -29,13 +29,13 @@ enum class DatasetEnding {
 
 /// Runs the datasets of a planned batch. The output's lock alone says who runs one, so that ranks
 /// and other batches need no word between them.
-class BatchWorker {
+class Worker {
   public:
     /// What is referred to outlives this. `history`: read before anything of this batch was put
     /// down; `start`: of the program.
-    BatchWorker(const RunCommand& command, const BatchPlan& plan, const RankBinding& binding,
-                HistoryReader history, BatchRecord& record, Prober& prober,
-                std::chrono::steady_clock::time_point start);
+    Worker(const RunCommand& command, const Plan& plan, const RankBinding& binding,
+           HistoryReader history, Record& record, Prober& prober,
+           std::chrono::steady_clock::time_point start);
 
     /// Locks the output, looks again, and runs the job unless somebody else does or has.
     /// Collective. @throws AgreedError before the stream; Error within it, on one rank.
@@ -66,16 +66,16 @@ class BatchWorker {
                    const std::string& identity, OutputClaim& claim);
     bool is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const;
     void note_speed(const PlannedDataset& planned, Way way, double seconds);
-    RunCommand command_for(const BatchDataset& dataset) const;
+    RunCommand command_for(const Dataset& dataset) const;
 
     const RunCommand& command_;
-    const BatchPlan& plan_;
+    const Plan& plan_;
     const RankBinding& binding_;
-    BatchRecord& record_;
+    Record& record_;
     Prober& prober_;
     std::chrono::steady_clock::time_point start_;
     HistoryReader history_;
     double slowest_ = 0; ///< seconds a byte, of the datasets that were run; 0: none yet
 };
 
-} // namespace runner
+} // namespace runner::batch

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 constexpr std::string_view input_key = "input.file";
@@ -204,4 +204,4 @@ std::vector<ManifestEntry> read_manifest(const std::string& path) {
     return parse_manifest(read_user_text(path, "the list of inputs", most_bytes), path);
 }
 
-} // namespace runner
+} // namespace runner::batch

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 
 /// A line of a manifest: an input and what is its own in the job.
 struct ManifestEntry {
@@ -33,4 +33,4 @@ std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::stri
 /// The same for a file. @throws Error (usage) for one that cannot be read.
 std::vector<ManifestEntry> read_manifest(const std::string& path);
 
-} // namespace runner
+} // namespace runner::batch

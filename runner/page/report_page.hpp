@@ -19,7 +19,7 @@ struct PagePicture {
 std::string report_page(const std::string& name, const std::string& report_json,
                         const std::vector<PagePicture>& pictures);
 
-/// A page for a browser that draws a batch: `report` is report_json() of a BatchReport
+/// A page for a browser that draws a batch: `report` is report_json() of a batch::Report
 /// (runner/batch/batch_report.hpp).
 std::string batch_page(const std::string& report);
 

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 using Places = std::vector<std::size_t>;
@@ -21,54 +21,54 @@ PlannedDataset dataset(std::int64_t mebibytes, Fate fate = Fate::to_do) {
     return planned;
 }
 
-TEST(BatchOrder, IsThePlansOnOneRank) {
-    BatchPlan plan;
+TEST(Order, IsThePlansOnOneRank) {
+    Plan plan;
     plan.datasets = {dataset(1), dataset(900), dataset(5, Fate::done), dataset(3, Fate::redo),
                      dataset(7, Fate::refused)};
     plan.datasets[1].ended_badly = true;
-    const BatchOrder order = batch_order(plan, 1);
+    const Order order = batch_order(plan, 1);
     EXPECT_EQ(order.together, Places());
     EXPECT_EQ(order.side_by_side, (Places{0, 3, 1}));
 }
 
-TEST(BatchOrder, HasTheLargeOnesFirst) {
-    BatchPlan plan;
+TEST(Order, HasTheLargeOnesFirst) {
+    Plan plan;
     plan.datasets = {dataset(10), dataset(40), dataset(1000), dataset(20), dataset(500)};
     // A rank's fair share is 392 MiB.
-    const BatchOrder order = batch_order(plan, 4);
+    const Order order = batch_order(plan, 4);
     EXPECT_EQ(order.together, (Places{2, 4}));
     EXPECT_EQ(order.side_by_side, (Places{1, 3, 0}));
 }
 
-TEST(BatchOrder, LeavesSmallOnesToOneRank) {
-    BatchPlan plan;
+TEST(Order, LeavesSmallOnesToOneRank) {
+    Plan plan;
     plan.datasets = {dataset(16), dataset(17)};
-    const BatchOrder order = batch_order(plan, 64);
+    const Order order = batch_order(plan, 64);
     EXPECT_EQ(order.together, (Places{1}));
     EXPECT_EQ(order.side_by_side, (Places{0}));
 }
 
-TEST(BatchOrder, TriesOnOneRankWhatEndedBadly) {
-    BatchPlan plan;
+TEST(Order, TriesOnOneRankWhatEndedBadly) {
+    Plan plan;
     plan.datasets = {dataset(500), dataset(1), dataset(600), dataset(2)};
     plan.datasets[0].ended_badly = true;
     plan.datasets[2].ended_badly = true;
     plan.datasets[2].needs_all_ranks = true; // there is no other way
-    const BatchOrder order = batch_order(plan, 2);
+    const Order order = batch_order(plan, 2);
     EXPECT_EQ(order.together, (Places{2}));
     EXPECT_EQ(order.side_by_side, (Places{3, 1, 0}));
 }
 
-TEST(BatchTally, AddsUpRanks) {
-    BatchTally first;
+TEST(Tally, AddsUpRanks) {
+    Tally first;
     first.done = {1, 5};
     first.failed = {{7, ExitCode::output}, {3, ExitCode::input}};
-    BatchTally second;
+    Tally second;
     second.already = {1, 8};
     second.failed = {{7, ExitCode::output}};
-    BatchTally all;
+    Tally all;
     EXPECT_EQ(all.code(), ExitCode::ok);
-    all.add(unpacked<BatchTally>(packed(first)));
+    all.add(unpacked<Tally>(packed(first)));
     all.add(second);
     EXPECT_EQ(all.done, first.done);
     EXPECT_EQ(all.already, second.already);
@@ -82,4 +82,4 @@ TEST(BatchTally, AddsUpRanks) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::batch

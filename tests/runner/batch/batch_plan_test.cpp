@@ -21,7 +21,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,19 +45,18 @@ struct BatchPlanTest : testing::Test {
                (folder / "in/*.h5") + "\"]\noutput = \"" + (folder / "out/{stem}.h5") +
                "\"\n[convolve]\nrow_taps = [" + tap + "]\ncolumn_taps = [1]\n";
     }
-    BatchPlan list(const BatchHistory& history = {}, const std::string& tap = "1",
-                   std::vector<std::string> settings = {}) const {
+    Plan list(const History& history = {}, const std::string& tap = "1",
+              std::vector<std::string> settings = {}) const {
         return list_batch(parse_job_text(text(tap), "batch.toml", settings), settings, history,
                           [] {});
     }
     /// With each dataset inspected.
-    BatchPlan planned(const std::string& tap = "1",
-                      BatchMeans means = {Backend::cpu, {1, 1 * GiB, 0}, 1}) {
-        BatchPlan plan = list({}, tap);
+    Plan planned(const std::string& tap = "1", Means means = {Backend::cpu, {1, 1 * GiB, 0}, 1}) {
+        Plan plan = list({}, tap);
         look_at_datasets(plan, unknown_datasets(plan, {}), means, prober, [] {});
         return plan;
     }
-    static std::vector<Fate> fates(const BatchPlan& plan) {
+    static std::vector<Fate> fates(const Plan& plan) {
         std::vector<Fate> all;
         for (const PlannedDataset& each : plan.datasets) {
             all.push_back(each.fate);
@@ -69,7 +68,7 @@ struct BatchPlanTest : testing::Test {
     /// these are all.
     void make(const std::string& name, std::int64_t rows) {
         fs::create_directories(folder / "out");
-        const BatchPlan plan = list();
+        const Plan plan = list();
         for (const PlannedDataset& each : plan.datasets) {
             if (each.dataset.output != output(name)) {
                 continue;
@@ -117,7 +116,7 @@ TEST_F(BatchPlanTest, FindsOutWhatIsToDo) {
     make("a", 4);
     make("b", 2);
     fs::copy_file(input("c"), output("c"));
-    const BatchPlan plan = planned();
+    const Plan plan = planned();
     EXPECT_EQ(fates(plan), (std::vector<Fate>{done, to_do, refused, to_do}));
     EXPECT_EQ(plan.datasets[2].code, ExitCode::output);
     EXPECT_NE(plan.datasets[2].reason.find("already there"), std::string::npos)
@@ -140,11 +139,11 @@ TEST_F(BatchPlanTest, MakesStaleOutputsAgain) {
     make("b", 4);
     write_dataset(folder / "other.h5", "/x", {4, 5}, std::vector<std::uint8_t>(20, 8));
     fs::rename(folder / "other.h5", input("b"));
-    const BatchPlan changed = planned();
+    const Plan changed = planned();
     EXPECT_EQ(fates(changed), (std::vector<Fate>{done, redo, to_do, to_do}));
     EXPECT_NE(changed.datasets[1].reason.find("input"), std::string::npos)
         << changed.datasets[1].reason;
-    const BatchPlan other_taps = planned("2");
+    const Plan other_taps = planned("2");
     EXPECT_EQ(fates(other_taps), (std::vector<Fate>{redo, redo, to_do, to_do}));
     EXPECT_NE(other_taps.datasets[0].reason.find("row_taps"), std::string::npos);
 }
@@ -159,11 +158,11 @@ TEST_F(BatchPlanTest, RunsACompleteOutputWithAJournalAgain) {
 TEST_F(BatchPlanTest, RefusesADatasetAndNotTheBatch) {
     using enum Fate;
     std::ofstream(input("b")) << "no HDF5";
-    const BatchPlan plan = planned();
+    const Plan plan = planned();
     EXPECT_EQ(fates(plan), (std::vector<Fate>{to_do, refused, to_do, to_do}));
     EXPECT_EQ(plan.datasets[1].code, ExitCode::input);
 
-    const BatchPlan narrow = planned("1", {Backend::cpu, {1, 1, 0}, 1});
+    const Plan narrow = planned("1", {Backend::cpu, {1, 1, 0}, 1});
     EXPECT_EQ(narrow.count(refused), 4) << "a byte of memory";
     EXPECT_EQ(narrow.datasets[0].code, ExitCode::usage);
 }
@@ -172,12 +171,12 @@ TEST_F(BatchPlanTest, BelievesTheHistoryWhileNothingChanges) {
     using enum Fate;
     make("a", 4);
     make("b", 4);
-    BatchHistory history;
+    History history;
     history.last[output("a")] = done_event("a");
     history.last[output("b")] = done_event("b");
     history.last[output("c")].what = DatasetEvent::What::failed;
     history.last[output("d")].what = DatasetEvent::What::stopped;
-    const BatchPlan plan = list(history);
+    const Plan plan = list(history);
     EXPECT_EQ(fates(plan), (std::vector<Fate>{Fate::done, Fate::done, unknown, unknown}));
     EXPECT_TRUE(plan.datasets[2].ended_badly);
     EXPECT_FALSE(plan.datasets[3].ended_badly);
@@ -210,7 +209,7 @@ TEST_F(BatchPlanTest, ComparesAllThatIsKnownOfADoneDataset) {
 }
 
 TEST_F(BatchPlanTest, DealsOutWhatIsUnknown) {
-    BatchPlan plan;
+    Plan plan;
     plan.datasets.resize(7);
     plan.datasets[1].fate = Fate::done;
     plan.datasets[4].fate = Fate::refused;
@@ -222,28 +221,28 @@ TEST_F(BatchPlanTest, DealsOutWhatIsUnknown) {
 
 /// A petabyte fits no disk of a test.
 TEST_F(BatchPlanTest, ComparesItsOutputsWithTheDiskTogether) {
-    BatchPlan plan;
+    Plan plan;
     plan.datasets.resize(3);
     for (PlannedDataset& each : plan.datasets) {
         each.fate = Fate::to_do;
         each.dataset.output = folder / "out/x.h5";
         each.disk_bytes = 1024;
     }
-    EXPECT_NO_THROW(check_batch_disk(plan));
+    EXPECT_NO_THROW(check_disk(plan));
     plan.datasets[1].between_bytes = std::int64_t{1} << 50;
-    EXPECT_THROW(check_batch_disk(plan), Error);
+    EXPECT_THROW(check_disk(plan), Error);
     plan.datasets[1].fate = Fate::done;
-    EXPECT_NO_THROW(check_batch_disk(plan));
+    EXPECT_NO_THROW(check_disk(plan));
     plan.datasets[2].disk_bytes = std::int64_t{1} << 50;
-    const std::optional<Error> error = error_of([&] { check_batch_disk(plan); });
+    const std::optional<Error> error = error_of([&] { check_disk(plan); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::output);
     EXPECT_NE(error->text().why.find("its outputs take 1.00 PiB"), std::string::npos)
         << error->text().why;
 }
 
-TEST(BatchTally, CountsEachDatasetOnce) {
-    BatchTally tally;
+TEST(Tally, CountsEachDatasetOnce) {
+    Tally tally;
     EXPECT_EQ(tally.settled(), 0);
     EXPECT_EQ(tally.code(), ExitCode::ok);
     tally.done = {0, 3};
@@ -251,7 +250,7 @@ TEST(BatchTally, CountsEachDatasetOnce) {
     tally.failed = {{6, ExitCode::output}, {5, ExitCode::input}};
     EXPECT_EQ(tally.settled(), 5);
     EXPECT_EQ(tally.code(), ExitCode::input) << "of the first";
-    BatchTally other;
+    Tally other;
     other.done = {7};
     other.failed = {{2, ExitCode::gpu}};
     tally.add(other);
@@ -263,4 +262,4 @@ TEST(BatchTally, CountsEachDatasetOnce) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::batch

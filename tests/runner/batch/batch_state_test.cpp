@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,13 +64,13 @@ TEST_F(BatchState, KnowsTheLastEventOfAllLogs) {
     done.files = {{"/a b", {30, 3}}, {"/missing", {}}};
     done.output = {20, 2};
     {
-        BatchLog first(folder_, "host");
+        Log first(folder_, "host");
         first.add("a", failure("line\nbreak"));
         first.add("b", failure("old"));
         first.add("b", done);
     }
-    { BatchLog(folder_, "other").add("a", {}); }
-    const BatchHistory history = read_history(folder_);
+    { Log(folder_, "other").add("a", {}); }
+    const History history = read_history(folder_);
     EXPECT_EQ(history.begun.size(), 2U);
     ASSERT_EQ(history.last.size(), 2U);
     EXPECT_EQ(history.last.at("a").what, DatasetEvent::What::started);
@@ -90,10 +90,10 @@ TEST_F(BatchState, RemembersWhatWasDoneThoughALaterRunFailed) {
     DatasetEvent done;
     done.what = DatasetEvent::What::done;
     done.key = "k";
-    BatchLog log(folder_, "host");
+    Log log(folder_, "host");
     log.add("a", done);
     log.add("a", failure("later"));
-    const BatchHistory history = read_history(folder_);
+    const History history = read_history(folder_);
     EXPECT_EQ(history.last.at("a").reason, "later");
     EXPECT_EQ(history.last_done.at("a").key, "k");
 }
@@ -108,15 +108,15 @@ TEST_F(BatchState, KeepsTheTimeOfAnOutputThatAnotherProcessFindsComplete) {
     found.seconds = 0;
     DatasetEvent changed = found;
     changed.output = {20, 3};
-    BatchLog first(folder_, "a");
-    BatchLog second(folder_, "b");
+    Log first(folder_, "a");
+    Log second(folder_, "b");
     first.add("in both orders", made);
     second.add("in both orders", found);
     second.add("the other way", made);
     first.add("the other way", found);
     first.add("another output", made);
     second.add("another output", changed);
-    const BatchHistory history = read_history(folder_);
+    const History history = read_history(folder_);
     EXPECT_EQ(history.last_done.at("in both orders").seconds, 1.5);
     EXPECT_EQ(history.last_done.at("the other way").seconds, 1.5);
     EXPECT_EQ(history.last_done.at("another output").seconds, 0);
@@ -124,7 +124,7 @@ TEST_F(BatchState, KeepsTheTimeOfAnOutputThatAnotherProcessFindsComplete) {
 
 TEST_F(BatchState, TellsNewsFromWhatWasThere) {
     fs::create_directories(folder_);
-    BatchLog log(folder_, "host");
+    Log log(folder_, "host");
     log.add("a", failure("old"));
     HistoryReader reader(folder_);
     EXPECT_EQ(reader.history().last.at("a").reason, "old");
@@ -166,12 +166,12 @@ TEST_F(BatchState, OrdersEventsByWhatTheirProcessesSaw) {
            "\n"
         << "torn";
     EXPECT_EQ(read_history(folder_).last.at("old").what, DatasetEvent::What::started);
-    BatchLog log(folder_, "host");
+    Log log(folder_, "host");
     log.add("new", {});
     log.add("mixed", {});
-    BatchLog other(folder_, "a");
+    Log other(folder_, "a");
     other.add("new", failure("the last"));
-    const BatchHistory history = read_history(folder_);
+    const History history = read_history(folder_);
     EXPECT_EQ(history.last.at("new").reason, "the last");
     EXPECT_EQ(history.last.at("new").order, 10);
     EXPECT_EQ(history.last.at("mixed").order, 9);
@@ -196,7 +196,7 @@ TEST_F(BatchState, TakesWhatIsDoneOfEventsThatDidNotSeeEachOther) {
 TEST_F(BatchState, PassesOverWhatIsTornAtAnyByte) {
     fs::create_directories(folder_);
     {
-        BatchLog log(folder_, "host");
+        Log log(folder_, "host");
         log.add("a", failure("first"));
         log.add("a", failure("second"));
     }
@@ -206,7 +206,7 @@ TEST_F(BatchState, PassesOverWhatIsTornAtAnyByte) {
     const std::size_t first_line = text.find('\n') + 1;
     for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
         std::ofstream(path, std::ios::trunc) << text.substr(0, bytes);
-        const BatchHistory history = read_history(folder_);
+        const History history = read_history(folder_);
         if (bytes < first_line) {
             EXPECT_TRUE(history.last.empty()) << bytes;
         } else {
@@ -225,13 +225,13 @@ TEST_F(BatchState, SeesFilesChange) {
 }
 
 TEST(BatchExchange, TellsOtherRanksWhatWasFound) {
-    BatchPlan plan;
+    Plan plan;
     plan.datasets.resize(5);
     plan.datasets[1].fate = Fate::done;
     EXPECT_EQ(unknown_datasets(plan, {0, 2}), (std::vector<std::size_t>{0, 3}));
     const std::vector<std::size_t> places = unknown_datasets(plan, {1, 2});
     EXPECT_EQ(places, (std::vector<std::size_t>{2, 4}));
-    BatchPlan other = plan;
+    Plan other = plan;
     plan.datasets[2].fate = Fate::refused;
     plan.datasets[2].code = ExitCode::input;
     plan.datasets[2].reason = "two\nlines, 7 words 3 1\n";
@@ -257,4 +257,4 @@ TEST(BatchExchange, TellsOtherRanksWhatWasFound) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::batch

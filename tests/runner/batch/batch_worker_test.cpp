@@ -18,7 +18,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,12 +59,12 @@ struct BatchWorkerTest : testing::Test {
         }
         DatasetEnding work() { return worker->work_on(plan.datasets[0], ranks); }
 
-        BatchPlan plan;
-        BatchRecord record;
+        Plan plan;
+        Record record;
         RunCommand command;
         RankBinding binding;
         Ranks ranks{Ranks::Alone()};
-        std::optional<BatchWorker> worker;
+        std::optional<Worker> worker;
     };
 
     Process process(const std::string& tap = "2") { return Process(*this, tap); }
@@ -74,7 +74,7 @@ struct BatchWorkerTest : testing::Test {
     /// Rows of 99 as an interrupted run leaves them, or, where these are all, a finished one.
     void make(std::int64_t rows) {
         fs::create_directories(folder / "out");
-        const BatchPlan plan = list_batch(job(), {}, {}, [] {});
+        const Plan plan = list_batch(job(), {}, {}, [] {});
         OwnFiles files;
         const PreparedJob prepared =
             prepare_job(job_for(plan.datasets[0].dataset, plan.job, {}), files);
@@ -210,4 +210,4 @@ TEST_F(BatchWorkerTest, TellsAnInputThatIsGone) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::batch

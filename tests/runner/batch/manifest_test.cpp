@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::batch {
 namespace {
 
 /// What is said against the text.
@@ -75,4 +75,4 @@ TEST(Manifest, TellsEveryError) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::batch
