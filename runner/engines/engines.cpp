@@ -19,9 +19,9 @@ namespace runner {
 
 std::span<const Engine* const> engines() {
     static const std::array table = {
-        &stream_engine(),
-        &evolve_engine(),
-        &permute_engine(),
+        &stream::engine(),
+        &evolve::engine(),
+        &permute::engine(),
     };
     return table;
 }

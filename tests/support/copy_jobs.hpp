@@ -148,7 +148,7 @@ class CopyRun {
     RunTimes run(const CopyPermutation& job, const PermutePlan& plan,
                  const QueueMaker& make_queue) {
         Commits commits(writer_, journal(), 3600, RowWriter::Sync::no);
-        return run_permutation(
+        return permute::run_permutation(
             {plan, job, 0, reader_, writer_, progress_, nullptr, &commits, nullptr, say()},
             make_queue);
     }
@@ -158,10 +158,10 @@ class CopyRun {
         Commits commits(writer_, journal(), 3600, RowWriter::Sync::no);
         const Ranks ranks(Ranks::Alone{});
         const Stop stop({}, 1);
-        return run_evolution({plan, job, ranks, reader_, writer_, &commits, progress_, nullptr,
-                              stop, HaloChoice{}, folder_ / "j", std::nullopt, 3600,
-                              RowWriter::Sync::no, say()},
-                             make_queue);
+        return evolve::run_evolution({plan, job, ranks, reader_, writer_, &commits, progress_,
+                                      nullptr, stop, HaloChoice{}, folder_ / "j", std::nullopt,
+                                      3600, RowWriter::Sync::no, say()},
+                                     make_queue);
     }
 
     const std::vector<std::byte>& in() const { return in_; }

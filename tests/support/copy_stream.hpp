@@ -189,20 +189,20 @@ class CopyStream {
           writer_(shape_.frames * shape_.rows, shape_.out_row_bytes) {}
 
     RunTimes run(const QueueMaker& make_queue) {
-        BorderRows border(plan_.decomposition, 0, shape_.in_row_bytes);
+        stream::BorderRows border(plan_.decomposition, 0, shape_.in_row_bytes);
         RunProgress progress;
-        const Stream stream{plan_,
-                            job_,
-                            0,
-                            reader_,
-                            border,
-                            writer_,
-                            progress,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            [this](const std::string& line) { said_ += line; }};
-        return run_stream(stream, make_queue);
+        const stream::Stream stream{plan_,
+                                    job_,
+                                    0,
+                                    reader_,
+                                    border,
+                                    writer_,
+                                    progress,
+                                    nullptr,
+                                    nullptr,
+                                    nullptr,
+                                    [this](const std::string& line) { said_ += line; }};
+        return stream::run_stream(stream, make_queue);
     }
 
     const std::vector<std::byte>& in() const { return in_; }

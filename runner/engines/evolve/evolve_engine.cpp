@@ -14,7 +14,7 @@
 #include <memory>
 #include <variant>
 
-namespace runner {
+namespace runner::evolve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -248,4 +248,4 @@ RunTimes run_evolution(const Evolution& evolution, const QueueMaker& make_queue)
     return Evolver(evolution, make_queue).run();
 }
 
-} // namespace runner
+} // namespace runner::evolve

@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace runner::evolve {
 
 /// All that a rank's part of an evolving state works with; everything outlives the call.
 struct Evolution {
@@ -49,4 +49,4 @@ struct Evolution {
 /// state's first one. A failure is thrown on the rank it happened on.
 RunTimes run_evolution(const Evolution& evolution, const QueueMaker& make_queue);
 
-} // namespace runner
+} // namespace runner::evolve

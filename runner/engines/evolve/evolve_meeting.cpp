@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace runner {
+namespace runner::evolve {
 
 MeetingReport agree(const Ranks& ranks, const MeetingReport& mine) {
     MeetingReport all;
@@ -15,4 +15,4 @@ MeetingReport agree(const Ranks& ranks, const MeetingReport& mine) {
     return all;
 }
 
-} // namespace runner
+} // namespace runner::evolve

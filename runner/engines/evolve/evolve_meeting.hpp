@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-namespace runner {
+namespace runner::evolve {
 
 /// What all ranks do after a meeting; of several wishes the last in this order counts.
 enum class Order { proceed, checkpoint, stop, drop };
@@ -24,4 +24,4 @@ struct MeetingReport {
 /// The largest of each of what all ranks say. Collective.
 MeetingReport agree(const Ranks& ranks, const MeetingReport& mine);
 
-} // namespace runner
+} // namespace runner::evolve

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace runner {
+namespace runner::evolve {
 namespace {
 
 class EvolveRun final : public EngineRun {
@@ -98,9 +98,9 @@ class EvolveJobs final : public EngineOf<EvolveJob, EvolvePlan> {
 
 } // namespace
 
-const Engine& evolve_engine() {
+const Engine& engine() {
     static const EvolveJobs engine;
     return engine;
 }
 
-} // namespace runner
+} // namespace runner::evolve

@@ -3,9 +3,9 @@
 
 #include "runner/engines/engine.hpp"
 
-namespace runner {
+namespace runner::evolve {
 
 /// Runs every EvolveJob: run_evolution().
-const Engine& evolve_engine();
+const Engine& engine();
 
-} // namespace runner
+} // namespace runner::evolve

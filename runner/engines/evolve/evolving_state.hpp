@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace runner {
+namespace runner::evolve {
 
 /// A rank's part of a state, with all memory that evolving it takes. From the main thread.
 class EvolvingState {
@@ -96,4 +96,4 @@ std::unique_ptr<SnapshotWriter<Q>> make_snapshots(const StateMaking& making,
     return snapshots;
 }
 
-} // namespace runner
+} // namespace runner::evolve

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <vector>
 
-namespace runner {
+namespace runner::evolve {
 
 /// Under which names a rank's two states can be reached by other processes; empty where they
 /// cannot.
@@ -220,4 +220,4 @@ template <class Q> void HaloExchange<Q>::meet() {
     ranks_.exchange(sends, receives);
 }
 
-} // namespace runner
+} // namespace runner::evolve

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace runner {
+namespace runner::evolve {
 
 std::string_view name_of(HaloWay way) {
     static constexpr std::array<std::string_view, 4> names = {"none", "host", "staged", "direct"};
@@ -20,4 +20,4 @@ void refuse_direct_halo() {
                  "Leave run.halo_exchange at \"auto\""});
 }
 
-} // namespace runner
+} // namespace runner::evolve

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace runner {
+namespace runner::evolve {
 
 /// How rows of a state come from other ranks.
 enum class HaloWay {
@@ -18,4 +18,4 @@ std::string_view name_of(HaloWay way);
 /// @throws Error (usage): the ranks cannot reach each other's memory.
 [[noreturn]] void refuse_direct_halo();
 
-} // namespace runner
+} // namespace runner::evolve

@@ -11,7 +11,7 @@
 #include <memory>
 #include <variant>
 
-namespace runner {
+namespace runner::evolve {
 
 /// A state that stays on the device: its slab and the halo's rows, twice.
 template <class Q> class ResidentState final : public EvolvingState {
@@ -80,4 +80,4 @@ template <class Q> class ResidentState final : public EvolvingState {
     int current_ = 0; ///< of states_
 };
 
-} // namespace runner
+} // namespace runner::evolve

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-namespace runner {
+namespace runner::evolve {
 namespace {
 
 constexpr std::int64_t alignment_bytes = 64; // of the rows that a job takes
@@ -202,4 +202,4 @@ void SnapshotRows::pass_on(std::int64_t snapshot, RowRange rows, const TakeRows&
     }
 }
 
-} // namespace runner
+} // namespace runner::evolve

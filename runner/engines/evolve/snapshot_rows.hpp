@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace runner {
+namespace runner::evolve {
 
 /// Computes any rows of a job's snapshots on this host's cores, from the nearest earlier state that
 /// is stored intact: another snapshot, or the input. `n` rows that come from a state `k`
@@ -67,4 +67,4 @@ class SnapshotRows {
     std::uint64_t generation_ = 0; ///< of these
 };
 
-} // namespace runner
+} // namespace runner::evolve

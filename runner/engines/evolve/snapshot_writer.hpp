@@ -25,7 +25,7 @@
 #include <utility>
 #include <variant>
 
-namespace runner {
+namespace runner::evolve {
 
 /// What snapshots are taken of and where they go; everything outlives the writer.
 struct SnapshotTarget {
@@ -297,4 +297,4 @@ void SnapshotWriter<Q>::add(Stage stage, const Piece& piece, double begin, doubl
     target_.recorder.add(stage, generation(piece), piece.lane, begin, end, bytes_of(piece.rows));
 }
 
-} // namespace runner
+} // namespace runner::evolve

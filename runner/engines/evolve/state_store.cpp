@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-namespace runner {
+namespace runner::evolve {
 
 File make_scratch_file(const std::string& path, std::int64_t bytes) {
     File file(path, File::Mode::create);
@@ -59,4 +59,4 @@ void StateStore::put(Version version, const RowRange& rows, const std::byte* fro
     }
 }
 
-} // namespace runner
+} // namespace runner::evolve

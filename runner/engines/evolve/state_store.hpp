@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace runner::evolve {
 
 /// A file of `bytes` for the rows of a state. It is created as `path` and loses that name at once,
 /// so that it disappears with the process, however that ends. @throws Error (output) if the disk
@@ -57,4 +57,4 @@ class StateStore {
     std::int64_t origin_ = 0; ///< where the first held row is now: 0 or margin_
 };
 
-} // namespace runner
+} // namespace runner::evolve

@@ -20,7 +20,7 @@
 #include <deque>
 #include <vector>
 
-namespace runner {
+namespace runner::evolve {
 
 /// Moves a rank's rows of a state between storage and its device, or the store where it is kept:
 /// chunk by chunk, over the lanes of a snapshot writer while that has no work.
@@ -216,4 +216,4 @@ void StateTransfer<Q>::save(CheckpointWriter& checkpoint, RunProgress& progress)
     });
 }
 
-} // namespace runner
+} // namespace runner::evolve

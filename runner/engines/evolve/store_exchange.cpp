@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace runner {
+namespace runner::evolve {
 
 void StoreExchange::exchange() {
     std::byte* space = staging_.data();
@@ -28,4 +28,4 @@ void StoreExchange::exchange() {
     }
 }
 
-} // namespace runner
+} // namespace runner::evolve

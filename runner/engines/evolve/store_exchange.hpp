@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace runner {
+namespace runner::evolve {
 
 /// Brings the rows that a rank's store holds of other slabs up to date, through MPI. Collective,
 /// from the main thread.
@@ -37,4 +37,4 @@ class StoreExchange {
     std::int64_t bytes_ = 0;
 };
 
-} // namespace runner
+} // namespace runner::evolve

@@ -23,7 +23,7 @@
 #include <variant>
 #include <vector>
 
-namespace runner {
+namespace runner::evolve {
 
 /// What a sweeper works on; everything outlives it.
 struct SweepTarget {
@@ -253,4 +253,4 @@ template <class Q> void Sweeper<Q>::put_stage() {
     }
 }
 
-} // namespace runner
+} // namespace runner::evolve

@@ -18,7 +18,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::evolve {
 
 /// A state that is kept in host memory or in a scratch file, and passes through the device in
 /// sweeps. Nothing else is done during a sweep.
@@ -102,4 +102,4 @@ template <class Q> class SweptState final : public EvolvingState {
     std::unique_ptr<SnapshotWriter<Q>> snapshots_;
 };
 
-} // namespace runner
+} // namespace runner::evolve

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace runner {
+namespace runner::permute {
 namespace {
 
 /// The queue and all the memory of one box in flight.
@@ -300,4 +300,4 @@ RunTimes run_permutation(const Permutation& permutation, const QueueMaker& make_
     return run_fitting<PermuteEngine>(permutation, smaller, make_queue);
 }
 
-} // namespace runner
+} // namespace runner::permute

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::permute {
 
 /// All that a rank's boxes work with; everything outlives the call.
 struct Permutation {
@@ -44,4 +44,4 @@ std::vector<RowRuns> input_runs(const BoxGrid& grid, const PermuteBox& box);
 /// Reads them to `to`, dense.
 void read_box(RowReader& input, const BoxGrid& grid, const PermuteBox& box, std::byte* to);
 
-} // namespace runner
+} // namespace runner::permute

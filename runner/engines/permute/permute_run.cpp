@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace runner {
+namespace runner::permute {
 namespace {
 
 class PermuteRun final : public EngineRun {
@@ -79,9 +79,9 @@ class PermuteJobs final : public EngineOf<PermuteJob, PermutePlan> {
 
 } // namespace
 
-const Engine& permute_engine() {
+const Engine& engine() {
     static const PermuteJobs engine;
     return engine;
 }
 
-} // namespace runner
+} // namespace runner::permute

@@ -3,9 +3,9 @@
 
 #include "runner/engines/engine.hpp"
 
-namespace runner {
+namespace runner::permute {
 
 /// Runs every PermuteJob: run_permutation().
-const Engine& permute_engine();
+const Engine& engine();
 
-} // namespace runner
+} // namespace runner::permute

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <variant>
 
-namespace runner {
+namespace runner::permute {
 
 PermutedRows::PermutedRows(const PermuteJob& job, RowReader& input, std::int64_t alignment,
                            int threads)
@@ -39,4 +39,4 @@ void PermutedRows::compute(RowRange range, const TakeRows& take) {
     }
 }
 
-} // namespace runner
+} // namespace runner::permute

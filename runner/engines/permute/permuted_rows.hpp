@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace runner {
+namespace runner::permute {
 
 /// Computes any rows of a permuted array, from the elements of the input that they are made of
 /// alone, on this host's cores and in bounded memory.
@@ -36,4 +36,4 @@ class PermutedRows {
     Buffer out_;
 };
 
-} // namespace runner
+} // namespace runner::permute

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace runner {
+namespace runner::stream {
 
 BorderRows::BorderRows(const Decomposition& decomposition, int rank, std::int64_t row_bytes)
     : decomposition_(decomposition), slab_(decomposition.slab(rank)), row_bytes_(row_bytes),
@@ -127,4 +127,4 @@ void BorderRows::read_rows(RowRange rows, RowReader& reader, std::byte* to) {
          [&](RowRange rest, std::byte* target) { read_storage(rest, reader, target); });
 }
 
-} // namespace runner
+} // namespace runner::stream

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace runner {
+namespace runner::stream {
 
 /// The input rows a rank holds beside its stream (see BorderPlan), and the way the stream gets
 /// every row it needs: from here where it is held, else from storage, once.
@@ -68,4 +68,4 @@ class BorderRows {
     std::int64_t bytes_sent_ = 0;
 };
 
-} // namespace runner
+} // namespace runner::stream

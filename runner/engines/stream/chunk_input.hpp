@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace runner {
+namespace runner::stream {
 
 /// Rows of a chunk's input, counted from its first.
 struct ChunkRows {
@@ -177,4 +177,4 @@ template <class Q> void ChunkInput<Q>::record_uploads() {
     }
 }
 
-} // namespace runner
+} // namespace runner::stream

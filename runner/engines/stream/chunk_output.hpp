@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace runner::stream {
 
 /// Where the output rows of one lane's chunk are computed, and how they come to the host: whole
 /// where the queue computes there, else in portions of page-locked memory. A portion's memory is
@@ -130,4 +130,4 @@ template <class Q> void ChunkOutput<Q>::written(const Run& run, Q& queue) {
     }
 }
 
-} // namespace runner
+} // namespace runner::stream

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace runner {
+namespace runner::stream {
 
 RowComputer::RowComputer(const StreamJob& job, RowReader& input, std::int64_t alignment,
                          int threads, std::int64_t piece_bytes)
@@ -63,4 +63,4 @@ void RowComputer::read(const Chunk& chunk) {
     }
 }
 
-} // namespace runner
+} // namespace runner::stream

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace runner {
+namespace runner::stream {
 
 /// Computes any rows of a job's output from its input on this host's cores, apart from the engine
 /// that made the output, in bounded memory.
@@ -46,4 +46,4 @@ class RowComputer {
     Buffer kept_;
 };
 
-} // namespace runner
+} // namespace runner::stream

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace runner {
+namespace runner::stream {
 namespace {
 
 /// The queue and the output side of one chunk in flight.
@@ -328,4 +328,4 @@ RunTimes run_stream(const Stream& stream, const QueueMaker& make_queue) {
     return run_fitting<StreamEngine>(stream, smaller, make_queue);
 }
 
-} // namespace runner
+} // namespace runner::stream

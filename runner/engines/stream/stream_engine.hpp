@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-namespace runner {
+namespace runner::stream {
 
 /// All that a rank's stream works with; everything outlives the call.
 struct Stream {
@@ -40,4 +40,4 @@ struct Stream {
 /// them and is thrown, with the stage, the chunk and its rows in the message.
 RunTimes run_stream(const Stream& stream, const QueueMaker& make_queue);
 
-} // namespace runner
+} // namespace runner::stream

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace runner {
+namespace runner::stream {
 namespace {
 
 /// The bytes of a piece of rows that are counted again: little beside what the stream took before.
@@ -113,9 +113,9 @@ class StreamJobs final : public EngineOf<StreamJob, StreamPlan> {
 
 } // namespace
 
-const Engine& stream_engine() {
+const Engine& engine() {
     static const StreamJobs engine;
     return engine;
 }
 
-} // namespace runner
+} // namespace runner::stream

@@ -3,9 +3,9 @@
 
 #include "runner/engines/engine.hpp"
 
-namespace runner {
+namespace runner::stream {
 
 /// Runs every StreamJob: run_stream().
-const Engine& stream_engine();
+const Engine& engine();
 
-} // namespace runner
+} // namespace runner::stream

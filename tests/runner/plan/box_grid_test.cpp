@@ -47,7 +47,7 @@ void expect_whole(const BoxGrid& grid) {
             }
         }
         std::int64_t elements = 0;
-        for (const RowRuns& runs : input_runs(grid, box)) {
+        for (const RowRuns& runs : permute::input_runs(grid, box)) {
             elements += runs.runs * runs.rows * runs.columns;
         }
         EXPECT_EQ(elements, rows * row);
@@ -100,8 +100,8 @@ TEST(BoxGrid, ReadsWhatABoxNeeds) {
     const PermuteBox box{{2, 4}, {3, 6}};
     EXPECT_EQ(grid.in_extents(box), (Extents{5, 2, 3}));
     EXPECT_EQ(grid.in_start(box), (Extents{0, 2, 3}));
-    ASSERT_EQ(input_runs(grid, box).size(), 1);
-    const RowRuns runs = input_runs(grid, box).front();
+    ASSERT_EQ(permute::input_runs(grid, box).size(), 1);
+    const RowRuns runs = permute::input_runs(grid, box).front();
     EXPECT_EQ(runs.first, 2);
     EXPECT_EQ(runs.rows, 2);
     EXPECT_EQ(runs.runs, 5);

@@ -111,7 +111,7 @@ struct Sources {
         : input(made.start, made.columns), stored(made.stored, made.columns),
           checked(stored, made.runs(random, 1), std::move(wrong)) {}
 
-    SnapshotRows computer(const SandJob& job, std::int64_t bytes = 1 << 20) {
+    evolve::SnapshotRows computer(const SandJob& job, std::int64_t bytes = 1 << 20) {
         return {job, {input, checked, 1, 1}, bytes};
     }
 
@@ -121,7 +121,7 @@ struct Sources {
 };
 
 /// Whether these rows are computed as they should be; throws as compute().
-::testing::AssertionResult computes(SnapshotRows& rows, const Made& made, RowRange range,
+::testing::AssertionResult computes(evolve::SnapshotRows& rows, const Made& made, RowRange range,
                                     std::int64_t alignment) {
     const std::int64_t frame_rows = made.job.shape().rows;
     std::int64_t next = range.first;
@@ -166,8 +166,8 @@ TEST(SnapshotRows, AreThoseOfTheAutomatonWhateverIsDamaged) {
         const std::int64_t alignment = pick(random, 1, 4);
         const std::int64_t held = pick(random, 1, 2) == 1 ? rows : pick(random, 1, 60);
         const std::int64_t bytes = 2 * held * made.job.shape().state_row_bytes;
-        SnapshotRows computer(made.job, {input, checked, alignment, 2}, bytes,
-                              pick(random, 1, 2000));
+        evolve::SnapshotRows computer(made.job, {input, checked, alignment, 2}, bytes,
+                                      pick(random, 1, 2000));
         for (int i = 0; i < 6; ++i) {
             const int frame = pick(random, 0, static_cast<int>(snapshots.count()) - 1);
             const std::int64_t first =
@@ -195,7 +195,7 @@ TEST(SnapshotRows, ReadNoMoreThanTheyDependOn) {
     made.damage(random, 100 + 46); // a row before the cone, and one behind it
     made.damage(random, 100 + 55);
     Sources from(made, random);
-    SnapshotRows computer = from.computer(made.job);
+    evolve::SnapshotRows computer = from.computer(made.job);
     EXPECT_TRUE(computes(computer, made, {250, 252}, 1));
     std::set<std::int64_t> cone;
     for (std::int64_t row = 147; row < 155; ++row) {
@@ -204,7 +204,7 @@ TEST(SnapshotRows, ReadNoMoreThanTheyDependOn) {
     EXPECT_EQ(from.stored.seen, cone);
     EXPECT_TRUE(from.input.seen.empty());
     // One row of the cone is damaged: it is six generations from the snapshot before.
-    SnapshotRows other = from.computer(made.job);
+    evolve::SnapshotRows other = from.computer(made.job);
     EXPECT_TRUE(computes(other, made, {251, 253}, 1));
     EXPECT_TRUE(from.stored.seen.contains(45));
     EXPECT_TRUE(from.stored.seen.contains(58));
@@ -217,7 +217,7 @@ TEST(SnapshotRows, AreComputedOnceWhereAllDependOnAll) {
     std::mt19937 random(3);
     Made made(random, 20, 70, {0, 120, 40});
     Sources from(made, random, {{0, 60}}); // nothing is intact
-    SnapshotRows computer = from.computer(made.job);
+    evolve::SnapshotRows computer = from.computer(made.job);
     EXPECT_TRUE(computes(computer, made, {3, 5}, 1));
     EXPECT_EQ(std::ssize(from.input.seen), 20);
     from.input.seen.clear();
@@ -232,7 +232,7 @@ TEST(SnapshotRows, NameWhatTheMemoryIsTooSmallFor) {
     std::mt19937 random(4);
     Made made(random, 50, 64, {7, 20, 0});
     Sources from(made, random);
-    SnapshotRows computer = from.computer(made.job, 2 * 40 * 16);
+    evolve::SnapshotRows computer = from.computer(made.job, 2 * 40 * 16);
     try {
         computer.compute({24, 26}, [](RowRange, const std::byte*) {});
         FAIL() << "41 rows fit 40";
@@ -251,7 +251,7 @@ TEST(SnapshotRows, NameAWrongByteOfTheInput) {
     Made made(random, 30, 64, {0, 2, 0});
     made.start[12 * 64 + 5] = 77;
     Sources from(made, random);
-    SnapshotRows computer(made.job, {from.input, from.checked, 1, 1}, 1 << 20, 64 * 4);
+    evolve::SnapshotRows computer(made.job, {from.input, from.checked, 1, 1}, 1 << 20, 64 * 4);
     EXPECT_TRUE(computes(computer, made, {0, 10}, 1));
     try {
         computer.compute({10, 11}, [](RowRange, const std::byte*) {});

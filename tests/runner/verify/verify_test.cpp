@@ -157,7 +157,7 @@ TEST_P(Computed, RowsAreThoseOfTheWholeOutput) {
     const std::int64_t rows = stream.frames * stream.rows;
     for (const auto& [alignment, piece_bytes] :
          {std::pair{1, 1}, {3, 1}, {1, 1000}, {2, 1 << 20}}) {
-        RowComputer computer(stream_of(prepared), *input, alignment, 2, piece_bytes);
+        stream::RowComputer computer(stream_of(prepared), *input, alignment, 2, piece_bytes);
         for (std::int64_t first = 0; first < rows; first += 5) {
             for (const std::int64_t last : {first + 1, std::min(first + 9, rows), rows}) {
                 std::int64_t next = first;

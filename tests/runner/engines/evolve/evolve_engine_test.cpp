@@ -20,7 +20,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::evolve {
 namespace {
 
 using sand_reference::Cells;
@@ -345,4 +345,4 @@ TEST(EvolveEngine, DropsWithoutACheckpoint) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::evolve

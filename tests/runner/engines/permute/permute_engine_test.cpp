@@ -17,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::permute {
 namespace {
 
 using Permuted = std::vector<int>;
@@ -354,4 +354,4 @@ TEST(PermutedRows, AreThoseOfThePlainReference) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::permute

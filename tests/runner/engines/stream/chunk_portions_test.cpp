@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::stream {
 namespace {
 
 /// A device with memory of its own. Work waits until somebody waits for it.
@@ -188,4 +188,4 @@ TEST(ChunkPortionsPlan, LocksNoMoreForLargerChunks) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::stream

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::stream {
 namespace {
 
 constexpr std::int64_t row_bytes = 5;
@@ -399,4 +399,4 @@ TEST(RowComputer, MakesAnyRowsOfThePlainReference) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::stream
