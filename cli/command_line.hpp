@@ -180,7 +180,7 @@ using Command =
     std::variant<RunCommand, PlanCommand, DevicesCommand, GenerateCommand, InspectCommand,
                  CompareCommand, RenderCommand, ConvertCommand, VerifyCommand, RepairCommand,
                  ExplainCommand, ReportCommand, PrintCommand, CertifyCommand, batch::Command,
-                 StatusCommand, slurm::SubmitCommand, TryCommand, SaveJobCommand>;
+                 StatusCommand, slurm::SubmitCommand, trial::TryCommand, SaveJobCommand>;
 
 /// Reads the arguments after the program's name. `version` makes what --version prints.
 /// @throws Error (usage) naming the argument.

@@ -125,8 +125,8 @@ struct Verbs {
         return report.code;
     }
 
-    ExitCode operator()(const TryCommand& command) const {
-        const TryReport report = try_job(command);
+    ExitCode operator()(const trial::TryCommand& command) const {
+        const trial::TryReport report = trial::try_job(command);
         print(report.text);
         return report.code;
     }

@@ -152,7 +152,7 @@ Command parse_try(const Verb& verb, std::span<const std::string> arguments) {
     VerbParser parser(verb, "runner try jobs/denoise_xray_512.toml\n"
                             "  runner try jobs/denoise_xray_512.toml --sweep "
                             "denoise.strength=0.4,0.6,0.8");
-    TryCommand command;
+    trial::TryCommand command;
     std::string out;
     std::string seconds;
     std::string slices;

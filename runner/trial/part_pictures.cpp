@@ -12,7 +12,7 @@
 #include <iterator>
 #include <utility>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 constexpr std::int64_t most_pixels = 384; ///< of a picture's sides
@@ -175,4 +175,4 @@ Thumbnail image_of(FileAccess& files, NamedRows rows) {
                           std::max(source.image.width, source.image.height));
 }
 
-} // namespace runner
+} // namespace runner::trial

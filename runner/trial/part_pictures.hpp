@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// Boxes of the input, at most so many, each of which becomes an image of what is made: evenly
 /// spaced along the third axis from the last of what is made, and the middle of the others. Each
@@ -65,4 +65,4 @@ NamedRows dataset_rows(FileAccess& files, const std::string& file, const std::st
 /// The middle image of the rows, a pixel for each element; of an array of one axis a single line.
 Thumbnail image_of(FileAccess& files, NamedRows rows);
 
-} // namespace runner
+} // namespace runner::trial

@@ -13,7 +13,7 @@
 #include <optional>
 #include <variant>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// A box of the input as an image of what a run on `part` has made of it, of this shape: of a state
@@ -130,4 +130,4 @@ Closeness closeness(FileAccess& files, const PartResult& result, std::span<const
     return mean;
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// What a run on a part has made.
 struct PartResult {
@@ -31,4 +31,4 @@ std::vector<Thumbnail> pictures_of(FileAccess& files, const PartResult& result,
 Closeness closeness(FileAccess& files, const PartResult& result, std::span<const Box> shown,
                     const std::string& other_file, const std::string& other_dataset);
 
-} // namespace runner
+} // namespace runner::trial

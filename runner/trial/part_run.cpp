@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 [[noreturn]] void fail_start(int number) {
@@ -189,4 +189,4 @@ PartReport PartRunner::run(const std::vector<std::string>& settings) {
     return read_report(report);
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// What the report of a run on a part says.
 struct PartReport {
@@ -47,4 +47,4 @@ class PartRunner {
     std::set<std::string> printed_; ///< lines
 };
 
-} // namespace runner
+} // namespace runner::trial

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 std::string pick_combination(const TryCommand& command) {
     const std::vector<std::vector<std::string>> combinations =
@@ -45,4 +45,4 @@ std::string pick_combination(const TryCommand& command) {
     return command.job + ": " + sweep_heading(chosen) + "\n";
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// The operations of all chunks, with rows that two of them compute twice; of a state
@@ -62,4 +62,4 @@ PlannedWork planned_work(JobFile file, FileAccess& files, const PlannedPlace& pl
     return work;
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// Where a job is planned to run, on one rank.
 struct PlannedPlace {
@@ -30,4 +30,4 @@ struct PlannedWork {
 /// Plans a job whose input exists. @throws Error (usage) if it does not fit; (input).
 PlannedWork planned_work(JobFile file, FileAccess& files, const PlannedPlace& place);
 
-} // namespace runner
+} // namespace runner::trial

@@ -10,7 +10,7 @@
 #include "base/sizes.hpp"
 #include "runner/page/report_numbers.hpp"
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 double bytes(const PassWork& work) { return work.read_bytes + work.written_bytes; }
@@ -156,4 +156,4 @@ std::vector<std::string> prediction_lines(const Prediction& prediction) {
     return lines;
 }
 
-} // namespace runner
+} // namespace runner::trial

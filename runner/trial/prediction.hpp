@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// What one pass of a job has to do.
 struct PassWork {
@@ -65,4 +65,4 @@ std::string bound_text(const Prediction& prediction);
 /// The parts of the predicted time, for people: a line for each pass, and one for start and end.
 std::vector<std::string> prediction_lines(const Prediction& prediction);
 
-} // namespace runner
+} // namespace runner::trial

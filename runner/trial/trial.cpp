@@ -38,7 +38,7 @@
 #include <string_view>
 #include <utility>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// The elements of the first run. Its rate says how large a part takes the wanted seconds.
@@ -391,4 +391,4 @@ TryReport try_job(const TryCommand& command) {
     }
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// `runner try JOB.toml`.
 struct TryCommand {
@@ -53,4 +53,4 @@ std::string pick_combination(const TryCommand& command);
 /// launch).
 TryReport try_job(const TryCommand& command);
 
-} // namespace runner
+} // namespace runner::trial

@@ -8,7 +8,7 @@
 
 #include <iterator>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 void write_pictures(const TrialPage& page, const std::string& folder) {
@@ -44,4 +44,4 @@ std::string write_trial(const TrialPage& page, const std::string& folder) {
            "\n";
 }
 
-} // namespace runner
+} // namespace runner::trial

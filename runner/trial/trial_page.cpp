@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// Text as an element's content or an attribute's value.
@@ -183,4 +183,4 @@ void PageFolder::take(const std::string& file, const std::string& name) const {
     }
 }
 
-} // namespace runner
+} // namespace runner::trial

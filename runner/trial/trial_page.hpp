@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// A number about a picture.
 struct TrialNumber {
@@ -76,4 +76,4 @@ class PageFolder {
     bool is_made_ = false;
 };
 
-} // namespace runner
+} // namespace runner::trial

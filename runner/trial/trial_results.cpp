@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// The ranges of values of all pictures.
@@ -146,4 +146,4 @@ TrialPage page_of(const TrialResults& results) {
     return page;
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// How close a result is to the file that --against names.
 struct Closeness {
@@ -48,4 +48,4 @@ struct TrialResults {
 /// choose by.
 TrialPage page_of(const TrialResults& results);
 
-} // namespace runner
+} // namespace runner::trial

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// Whether a setting leaves out the last steps of a pipeline.
@@ -135,4 +135,4 @@ std::string sweep_heading(const std::vector<std::string>& combination) {
     return text;
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// The settings of the command line as those of a job file, including the sweep.
 std::vector<std::string> settings_of(const TryCommand& command);
@@ -43,4 +43,4 @@ std::string what_is_predicted(const TryCommand& command);
 /// "denoise.strength=0.4, denoise.count=8"; "" without a sweep.
 std::string sweep_heading(const std::vector<std::string>& combination);
 
-} // namespace runner
+} // namespace runner::trial

@@ -18,7 +18,7 @@
 #include <utility>
 #include <variant>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 std::string range_text(std::int64_t first, std::int64_t last) {
@@ -317,4 +317,4 @@ std::vector<std::string> part_settings(const TriedJob& job, std::size_t combinat
     return settings;
 }
 
-} // namespace runner
+} // namespace runner::trial

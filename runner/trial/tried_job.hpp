@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// A step that takes a state from generation to generation.
 struct EvolvingStep {
@@ -83,4 +83,4 @@ bool keeps_unit(const TriedCourse& course, std::size_t first);
 /// The output file of such a run.
 std::string part_output(const JobFile& file, const std::string& name);
 
-} // namespace runner
+} // namespace runner::trial

@@ -16,7 +16,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,4 +172,4 @@ void WorkFolder::remove() noexcept {
 
 void WorkFolder::clear() const { remove_content(path_); }
 
-} // namespace runner
+} // namespace runner::trial

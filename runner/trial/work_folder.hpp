@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace runner {
+namespace runner::trial {
 
 /// A new folder with a unique name, for the files of one try. The destructor removes it with its
 /// content, also where the process has no descriptor left. What it cannot remove keeps the folder's
@@ -39,4 +39,4 @@ class WorkFolder {
     std::array<Descriptor, 2> reserved_ = {Descriptor{-1}, Descriptor{-1}};
 };
 
-} // namespace runner
+} // namespace runner::trial

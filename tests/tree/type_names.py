@@ -75,7 +75,7 @@ def misplaced(root):
     """Lines about files that open a namespace which is not their folder's."""
     of_folder = namespaces(root)
     for top in FOLDERS:
-        for path in sorted((root / top).rglob("*.?pp")) + sorted((root / top).rglob("*.cu*")):
+        for path in sorted((root / top).rglob("*.?pp")) + sorted((root / top).rglob("*.cu*")) + sorted((root / top).rglob("*.cpp.in")):
             own = of_folder.get(str(path.parent.relative_to(root)))
             for name in opened(path.read_text()):
                 if own and name != own:

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// A line of standard input without its end; nothing at the end of the input or after a signal.
@@ -68,4 +68,4 @@ std::optional<Strength> ask_strength(const std::string& picture) {
     }
 }
 
-} // namespace runner
+} // namespace runner::trial

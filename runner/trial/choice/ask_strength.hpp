@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace runner::trial {
 
 /// @throws Error (usage) if standard input and error are not a terminal, where a person can be
 /// asked.
@@ -16,4 +16,4 @@ void require_person();
 /// ends the search: by q, the end of the input or a signal.
 std::optional<Strength> ask_strength(const std::string& picture);
 
-} // namespace runner
+} // namespace runner::trial

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 constexpr double most_whole = 9007199254740992.0; // 2^53: float64 has every integer up to it
@@ -97,4 +97,4 @@ void Bisection::judge(Strength strength) {
     done_ = done_ || strength == Strength::right;
 }
 
-} // namespace runner
+} // namespace runner::trial

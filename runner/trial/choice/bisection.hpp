@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace runner::trial {
 
 /// The values of a key between one that is too weak and one that is too strong.
 struct HalvedKey {
@@ -51,4 +51,4 @@ class Bisection {
     bool done_ = false;
 };
 
-} // namespace runner
+} // namespace runner::trial

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace runner {
+namespace runner::trial {
 
 NoiseJudgement judge_by_noise(std::span<const Thumbnail> before, std::span<const Thumbnail> after,
                               bool is_alike) {
@@ -30,4 +30,4 @@ NoiseJudgement judge_by_noise(std::span<const Thumbnail> before, std::span<const
                         is_noise ? "noise" : "structure")};
 }
 
-} // namespace runner
+} // namespace runner::trial

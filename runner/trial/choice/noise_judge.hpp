@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace runner {
+namespace runner::trial {
 
 /// Whether a job has removed more than white noise.
 struct NoiseJudgement {
@@ -21,4 +21,4 @@ struct NoiseJudgement {
 NoiseJudgement judge_by_noise(std::span<const Thumbnail> before, std::span<const Thumbnail> after,
                               bool is_alike);
 
-} // namespace runner
+} // namespace runner::trial

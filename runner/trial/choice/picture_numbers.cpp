@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// One channel of an image.
@@ -181,4 +181,4 @@ std::optional<double> sharpness_of(std::span<const Thumbnail> before,
     return squares > 0 ? std::optional(products / squares) : std::nullopt;
 }
 
-} // namespace runner
+} // namespace runner::trial

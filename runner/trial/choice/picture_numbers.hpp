@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-namespace runner {
+namespace runner::trial {
 
 /// Numbers about the same images before and after a job, by which to choose among results. Channels
 /// of colour count as images of their own; elements that are not finite count nowhere. Nothing
@@ -44,4 +44,4 @@ std::optional<Removed> removed_between(std::span<const Thumbnail> before,
 std::optional<double> sharpness_of(std::span<const Thumbnail> before,
                                    std::span<const Thumbnail> after);
 
-} // namespace runner
+} // namespace runner::trial

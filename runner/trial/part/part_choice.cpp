@@ -10,7 +10,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 constexpr std::int64_t picture_side = 64; ///< the least extent of what is shown
@@ -153,4 +153,4 @@ Box parse_part(const WholeInput& whole, const std::string& text) {
     return box;
 }
 
-} // namespace runner
+} // namespace runner::trial

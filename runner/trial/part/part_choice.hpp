@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// A half-open range of indices along each axis.
 struct Box {
@@ -65,4 +65,4 @@ std::optional<Box> exact_part(const WholeInput& whole, const Box& part);
 /// multiple of the axis's step.
 Box parse_part(const WholeInput& whole, const std::string& text);
 
-} // namespace runner
+} // namespace runner::trial

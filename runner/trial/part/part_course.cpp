@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// How far a step goes along the axes of its input; nothing where each element that it makes
@@ -107,4 +107,4 @@ Box made_box(std::span<const MadeAxis> made, const Box& part, const Box& box) {
     return all;
 }
 
-} // namespace runner
+} // namespace runner::trial

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 
 /// An axis of what a job makes, and where its elements come from.
 struct MadeAxis {
@@ -51,4 +51,4 @@ bool along_same_axes(const std::vector<MadeAxis>& one, const std::vector<MadeAxi
 /// A box of the input, which begins at multiples of the blocks, as a box of what `part` becomes.
 Box made_box(std::span<const MadeAxis> made, const Box& part, const Box& box);
 
-} // namespace runner
+} // namespace runner::trial

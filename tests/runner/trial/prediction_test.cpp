@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// read, upload, compute, exchange, download, hash, write
@@ -85,4 +85,4 @@ TEST(Prediction, PassesAddUp) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::trial

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// The values that are tried until the end, where those beyond `limit` are too strong.
@@ -81,4 +81,4 @@ TEST(Bisection, RefusesWhatCannotBeHalved) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::trial

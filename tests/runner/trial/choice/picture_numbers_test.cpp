@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -65,4 +65,4 @@ TEST(PictureNumbers, SharpnessIsTheSlopeLeftAtEdges) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::trial

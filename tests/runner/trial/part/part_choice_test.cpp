@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 WholeInput whole_of(std::vector<std::int64_t> shape, const Locality& locality = {}) {
@@ -93,4 +93,4 @@ TEST(PartChoice, ReadsRanges) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::trial

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::trial {
 namespace {
 
 /// A step that has nothing but its axes and how far it goes.
@@ -75,4 +75,4 @@ TEST(PartCourse, CutsNothingForAStepOfWhichNoPartIsKnown) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::trial
