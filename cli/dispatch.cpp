@@ -244,15 +244,17 @@ struct Verbs {
 
     ExitCode operator()(const VerifyCommand& command) const {
         Prober prober;
-        const Verification result = verify(
+        const verify::Verification result = verify::verify(
             {command.file, command.sample, command.recompute, command.input, all_cores()}, prober);
-        print(command.json ? printable_json(verification_json(result)) : verification_text(result));
+        print(command.json ? printable_json(verify::verification_json(result))
+                           : verify::verification_text(result));
         return result.differs() ? ExitCode::differs : ExitCode::ok;
     }
 
     ExitCode operator()(const RepairCommand& command) const {
         Prober prober;
-        print(repair_text(repair({command.file, command.input, all_cores()}, prober)));
+        print(verify::repair_text(
+            verify::repair({command.file, command.input, all_cores()}, prober)));
         return ExitCode::ok;
     }
 
@@ -260,12 +262,12 @@ struct Verbs {
         const auto& [file, dataset] = command.what;
         Prober prober;
         if (!command.certificate) {
-            print(printable_json(certify({file, all_cores()}, prober)));
+            print(printable_json(verify::certify({file, all_cores()}, prober)));
             return ExitCode::ok;
         }
-        const CertificateResult result = check_certificate(
+        const verify::CertificateResult result = verify::check_certificate(
             {*command.certificate, file, dataset, command.rules, all_cores()}, prober);
-        print(certificate_text(result));
+        print(verify::certificate_text(result));
         return result.differs() ? ExitCode::differs : ExitCode::ok;
     }
 

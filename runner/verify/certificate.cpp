@@ -10,7 +10,7 @@
 #include <set>
 #include <string_view>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 constexpr std::size_t row_digits = 16;
@@ -138,4 +138,4 @@ CertifiedElements parse_certificate(const std::string& name, const std::string& 
     }
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// The version of the certificate's form.
 inline constexpr int certificate_version = 1;
@@ -26,4 +26,4 @@ struct CertifiedElements {
 /// `name`: of the certificate, for errors. @throws Error (usage) that names the first wrong member.
 CertifiedElements parse_certificate(const std::string& name, const std::string& text);
 
-} // namespace runner
+} // namespace runner::verify

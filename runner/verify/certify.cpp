@@ -29,7 +29,7 @@
 #include <variant>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// An attribute of the record; null where there is none.
@@ -306,4 +306,4 @@ std::string certificate_text(const CertificateResult& result) {
                                   printable(result.datasets) + "\n";
 }
 
-} // namespace runner
+} // namespace runner::verify

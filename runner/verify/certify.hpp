@@ -7,8 +7,10 @@
 #include <string>
 
 namespace runner {
-
 class Prober;
+} // namespace runner
+
+namespace runner::verify {
 
 /// `runner certify OUT.h5`.
 struct CertifyRequest {
@@ -49,4 +51,4 @@ CertificateResult check_certificate(const CertificateCheck& request, Prober& pro
 /// The result for people, ending with a line break.
 std::string certificate_text(const CertificateResult& result);
 
-} // namespace runner
+} // namespace runner::verify

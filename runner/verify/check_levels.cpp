@@ -23,7 +23,7 @@
 #include <span>
 #include <system_error>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 std::array<std::int64_t, 3> chunk_extents(const OutputDataset& output) {
@@ -280,4 +280,4 @@ void repair_levels(FileAccess& files, const FinishedOutput& output,
     }
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// A file of a coarser level that is not as it should be, or a level that is in the file of the
 /// image.
@@ -39,4 +39,4 @@ std::vector<WrongFile> check_levels(FileAccess& files, const FinishedOutput& out
 void repair_levels(FileAccess& files, const FinishedOutput& output,
                    const std::vector<WrongFile>& wrong, int threads);
 
-} // namespace runner
+} // namespace runner::verify

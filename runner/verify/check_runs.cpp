@@ -13,7 +13,7 @@
 
 #include <oneapi/tbb/parallel_for.h>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// Rows read at once, where one is not longer.
@@ -160,4 +160,4 @@ bool same_elements(ElementType type, std::span<const std::byte> a, std::span<con
     });
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// Rows that are not as they should be.
 struct WrongRows {
@@ -36,4 +36,4 @@ RowSet rows_of(const std::vector<WrongRows>& wrong);
 /// backends differ in these. `a` and `b` have the same size.
 bool same_elements(ElementType type, std::span<const std::byte> a, std::span<const std::byte> b);
 
-} // namespace runner
+} // namespace runner::verify

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <exception>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// Whether the rows could be read; a damaged file may fail in any way (check_runs.cpp).
@@ -65,4 +65,4 @@ std::optional<std::uint64_t> CheckedRows::read_run(RowRange run, RowRange wanted
     return hasher.hash();
 }
 
-} // namespace runner
+} // namespace runner::verify

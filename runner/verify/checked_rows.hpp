@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// Reads those rows of a finished output whose checksums are right. It passes on the bytes that it
 /// has hashed, not those of a second read.
@@ -38,4 +38,4 @@ class CheckedRows final : public MadeRows {
     RowSet wrong_;
 };
 
-} // namespace runner
+} // namespace runner::verify

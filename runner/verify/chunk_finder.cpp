@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// The element of a row that is so many columns from its beginning.
@@ -74,4 +74,4 @@ bool is_folder_of_chunks(const OutputDataset& output) {
     return folder != nullptr && folder->slice == nullptr;
 }
 
-} // namespace runner
+} // namespace runner::verify

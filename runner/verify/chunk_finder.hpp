@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// A chunk of an array that is stored in a folder, or a whole file of them, as people look for it.
 struct FoundChunk {
@@ -49,4 +49,4 @@ class ChunkFinder {
 /// The output is a folder, whose files are no outputs of their own.
 bool is_folder_of_chunks(const OutputDataset& output);
 
-} // namespace runner
+} // namespace runner::verify

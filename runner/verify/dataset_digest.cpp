@@ -12,7 +12,7 @@
 
 #include <oneapi/tbb/parallel_invoke.h>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// Rows read at once, where one is not longer.
@@ -177,4 +177,4 @@ DigestedRows digest_rows(RowReader& reader, const DigestRequest& request) {
     return {fields.finish(), runs.wrong()};
 }
 
-} // namespace runner
+} // namespace runner::verify

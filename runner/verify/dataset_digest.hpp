@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// Checksums of a dataset's elements as an array has them, whatever their place in the file, their
 /// chunks, parts and compression.
@@ -50,4 +50,4 @@ struct DigestedRows {
 /// Reads all rows once, in bounded memory. @throws Error (input).
 DigestedRows digest_rows(RowReader& reader, const DigestRequest& request);
 
-} // namespace runner
+} // namespace runner::verify

@@ -33,7 +33,7 @@
 #include <system_error>
 #include <utility>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 [[noreturn]] void refuse_structure(const std::string& file, const std::string& why) {
@@ -388,4 +388,4 @@ std::string input_change(const FinishedOutput& output) {
            " and has " + std::to_string(mark.bytes) + " of " + modified;
 }
 
-} // namespace runner
+} // namespace runner::verify

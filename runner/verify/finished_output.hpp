@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// What a finished output says of itself, without its rows.
 struct FinishedOutput {
@@ -88,4 +88,4 @@ std::unique_ptr<RowReader> open_stored_rows(FileAccess& files, const FinishedOut
 /// Empty when it does not.
 std::string input_change(const FinishedOutput& output);
 
-} // namespace runner
+} // namespace runner::verify

@@ -16,7 +16,7 @@
 #include <memory>
 #include <utility>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// The recorded job with its input, or with `input` in its place.
@@ -138,4 +138,4 @@ void JobAgain::run_passes_before_last(const FinishedOutput& output, EarlierPasse
     prepared_ = prepare_job(passes_.back().file, files, passes_.back().place);
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// The job of a finished output, ready to compute rows of it again.
 ///
@@ -50,4 +50,4 @@ class JobAgain {
 void remove_left_passes(const FinishedOutput& output, const std::optional<std::string>& input,
                         Prober& prober);
 
-} // namespace runner
+} // namespace runner::verify

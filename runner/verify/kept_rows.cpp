@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// Calls take(range of all rows) for what rows of the job are there, frame by frame.
@@ -91,4 +91,4 @@ void restore_kept_rows(FileAccess& files, const FinishedOutput& output,
     replace_kept_frames(files, output.file, *open_scan(prepared));
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// Rows of a finished output that keeps the flats and darks of its scan. The rows of its job are
 /// numbered without these, those that users see with them.
@@ -34,4 +34,4 @@ std::vector<WrongRows> wrong_kept_rows(FileAccess& files, const FinishedOutput& 
 void restore_kept_rows(FileAccess& files, const FinishedOutput& output,
                        const PreparedJob& prepared);
 
-} // namespace runner
+} // namespace runner::verify

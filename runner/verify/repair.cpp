@@ -31,7 +31,7 @@
 
 #include <unistd.h>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 std::vector<WrongRows> wrong_rows(FileAccess& files, const FinishedOutput& output, int threads) {
@@ -286,4 +286,4 @@ std::string repair_text(const Repair& repair) {
     return text + printable(repair.file) + ": " + all;
 }
 
-} // namespace runner
+} // namespace runner::verify

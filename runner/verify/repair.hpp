@@ -10,8 +10,10 @@
 #include <vector>
 
 namespace runner {
-
 class Prober;
+} // namespace runner
+
+namespace runner::verify {
 
 struct RepairRequest {
     std::string file;
@@ -45,4 +47,4 @@ Repair repair(const RepairRequest& request, Prober& prober);
 /// The result for people, ending with a line break.
 std::string repair_text(const Repair& repair);
 
-} // namespace runner
+} // namespace runner::verify

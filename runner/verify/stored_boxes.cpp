@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 /// Where the rows of a piece are: in its chunk, and in a dense box that holds the piece.
@@ -138,4 +138,4 @@ void StoredBoxes::compare(const VolumeBox& box, const std::byte* elements,
     }
 }
 
-} // namespace runner
+} // namespace runner::verify

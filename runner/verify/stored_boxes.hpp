@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::verify {
 
 /// Boxes of an image, or of a level of one, in the chunks of a finished output that has levels. For
 /// one thread.
@@ -63,4 +63,4 @@ class StoredBoxes {
     std::vector<std::byte> packed_;
 };
 
-} // namespace runner
+} // namespace runner::verify

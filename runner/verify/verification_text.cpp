@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 std::string wrong_text(const std::vector<WrongRows>& wrong, const ArrayInfo& array) {
@@ -177,4 +177,4 @@ std::string verification_json(const Verification& v) {
     return json.lines(2);
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 constexpr std::int64_t usual_places = 8;
@@ -242,4 +242,4 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
     return result;
 }
 
-} // namespace runner
+} // namespace runner::verify

@@ -11,8 +11,10 @@
 #include <vector>
 
 namespace runner {
-
 class Prober;
+} // namespace runner
+
+namespace runner::verify {
 
 struct VerifyRequest {
     std::string file;
@@ -75,4 +77,4 @@ std::string rows_text(RowRange rows, const ArrayInfo& array);
 std::string verification_text(const Verification& verification);
 std::string verification_json(const Verification& verification);
 
-} // namespace runner
+} // namespace runner::verify

@@ -21,7 +21,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,4 +201,4 @@ TEST(RepairText, HasOneRunWithoutANumber) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::verify

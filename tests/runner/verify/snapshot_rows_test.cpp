@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 using sand_reference::Cells;
@@ -263,4 +263,4 @@ TEST(SnapshotRows, NameAWrongByteOfTheInput) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::verify

@@ -20,7 +20,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::verify {
 namespace {
 
 const StreamJob& stream_of(const PreparedJob& prepared) {
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(All, Computed,
                                                           Positions{2, 3, 5})));
 
 } // namespace
-} // namespace runner
+} // namespace runner::verify
