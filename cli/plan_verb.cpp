@@ -96,7 +96,7 @@ void add_levels(const PreparedJob& prepared, Prober& prober, PlannedEnd& end) {
         return;
     }
     if (!prepared.input_is_missing) {
-        output.axes = output_axes(prepared, prober);
+        output.axes = output::output_axes(prepared, prober);
     }
     if (folder != nullptr) {
         end.files = folder->files(output);

@@ -66,7 +66,7 @@ Assembled assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
     // Only the first rank reads files; the others store slices and levels by the same axes.
     if (folder_of(output.layout) != nullptr) {
         std::string axes;
-        ranks.first_alone([&] { axes = to_text(output_axes(prepared, place.prober)); });
+        ranks.first_alone([&] { axes = to_text(output::output_axes(prepared, place.prober)); });
         output.axes =
             axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
     }

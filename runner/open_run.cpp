@@ -63,10 +63,10 @@ void open_files(const RunContext& context, int io_threads, std::int64_t kept_lin
     open.writer = open_output_rows(output_dataset(context.prepared, context.beginning.parts), rank,
                                    io_threads, attempt);
     open.commits =
-        std::make_unique<Commits>(*open.writer,
-                                  JournalWriter(journal_folder(file.output.file), attempt,
-                                                fmt::format("rank-{}", rank), sync),
-                                  file.run.commit_seconds, sync);
+        std::make_unique<output::Commits>(*open.writer,
+                                          JournalWriter(journal_folder(file.output.file), attempt,
+                                                        fmt::format("rank-{}", rank), sync),
+                                          file.run.commit_seconds, sync);
 }
 
 } // namespace
@@ -126,7 +126,7 @@ std::vector<std::string> stop_files(const PreparedJob& prepared) {
     if (!prepared.place.of_job.empty()) {
         files.push_back(stop_beside(prepared.place.of_job));
     }
-    files.push_back(stop_path(output)); // last: the ranks' own
+    files.push_back(output::stop_path(output)); // last: the ranks' own
     return files;
 }
 

@@ -136,7 +136,7 @@ void Run::share_images(const JobPlan& plan) const {
 }
 
 /// On the first rank, once its output's folder is there.
-ToDo Run::settle() {
+output::ToDo Run::settle() {
     check_side_files(command_);
     if (const std::string doubt = disk_space(*prepared_).doubt(); !doubt.empty()) {
         warnings_.push_back(warn(command_, doubt));
@@ -145,7 +145,7 @@ ToDo Run::settle() {
         own_claim_.emplace(pass_.file.output.file, owner_text(binding_->host), place_.prober);
         claim_ = &*own_claim_;
     }
-    return claim_->settle(*prepared_, rules_of(pass_.file));
+    return claim_->settle(*prepared_, output::rules_of(pass_.file));
 }
 
 bool Run::claim() {
@@ -155,9 +155,9 @@ bool Run::claim() {
     begin_step("computing the images that the job needs");
     share_images(*plan); // the identity needs them
     begin_step("inspecting what is under the output's name");
-    ToDo to_do = ToDo::make;
+    output::ToDo to_do = output::ToDo::make;
     ranks.first_alone([&] { to_do = settle(); });
-    if (ranks.least(to_do == ToDo::nothing ? 0 : 1) == 0) {
+    if (ranks.least(to_do == output::ToDo::nothing ? 0 : 1) == 0) {
         if (ranks.first()) {
             tell_complete(command_, pass_.file.output.file);
         }
@@ -193,7 +193,7 @@ void Run::begin() {
 
 /// Waits until the rows that the run took over are compared with their checksums; false where a
 /// stop was asked for before, on any rank. @throws Error (output) where some are wrong.
-bool Run::finish_taken(TakenRows& taken, const RunContext& context) const {
+bool Run::finish_taken(output::TakenRows& taken, const RunContext& context) const {
     const Ranks& ranks = place_.ranks;
     const bool finished = ranks.together([&] { return taken.finish(context.stop); });
     if (ranks.least(finished ? 1 : 0) == 0) {
@@ -203,7 +203,7 @@ bool Run::finish_taken(TakenRows& taken, const RunContext& context) const {
     for (const std::vector<RowHash>& each : ranks.gather(taken.wrong())) {
         wrong.insert(wrong.end(), each.begin(), each.end());
     }
-    ranks.first_alone([&] { refuse_wrong_rows(*prepared_, beginning_, wrong); });
+    ranks.first_alone([&] { output::refuse_wrong_rows(*prepared_, beginning_, wrong); });
     return true;
 }
 
@@ -224,9 +224,9 @@ void Run::make_rows(const RunContext& context) {
     const Ranks& ranks = place_.ranks;
     const std::unique_ptr<EngineRun> engine = open_run(*plan_, context);
     const auto taken = ranks.together([&] {
-        return std::make_unique<TakenRows>(output_dataset(*prepared_, beginning_.parts),
-                                           beginning_.unread, ranks.rank(), ranks.size(),
-                                           plan_->io_threads);
+        return std::make_unique<output::TakenRows>(output_dataset(*prepared_, beginning_.parts),
+                                                   beginning_.unread, ranks.rank(), ranks.size(),
+                                                   plan_->io_threads);
     });
     start_seconds_ = seconds_since(place_.start);
     Phases& phases = place_.log.phases;
@@ -356,7 +356,7 @@ ExitCode Run::make() {
 }
 
 ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place,
-                  OutputClaim* claim) {
+                  output::Claim* claim) {
     Run run(command, pass, place);
     run.take(claim);
     run.prepare();
@@ -388,7 +388,8 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks, Clock::time_poin
     if (passes.empty()) {
         return run_pass(command, {job}, place);
     }
-    const RunClaimed run = [&](const RunCommand& of_pass, const JobPass& pass, OutputClaim* claim) {
+    const RunClaimed run = [&](const RunCommand& of_pass, const JobPass& pass,
+                               output::Claim* claim) {
         return run_pass(of_pass, pass, place, claim);
     };
     return run_passes(command, std::move(passes), run, ranks, prober);

@@ -43,7 +43,7 @@ class Run {
     bool claim();
     /// The output is to be made by `claim`, which outlives this; null but on the first rank. Before
     /// claim(), which asks it what is to do, or in place of it: the output is to be made.
-    void take(OutputClaim* claim) { claim_ = claim; }
+    void take(output::Claim* claim) { claim_ = claim; }
 
     /// Makes all rows of the output that are missing, after a survey of the input where the job
     /// asks for one. False where something has asked to stop, which is then said.
@@ -60,11 +60,11 @@ class Run {
     void begin_step(const char* doing) const;
     void end_if_asked() const;
     void share_images(const JobPlan& plan) const;
-    ToDo settle();
+    output::ToDo settle();
     void begin();
     void make_rows(const RunContext& context);
     void tell_findings(std::size_t known) const;
-    bool finish_taken(TakenRows& taken, const RunContext& context) const;
+    bool finish_taken(output::TakenRows& taken, const RunContext& context) const;
     void put_together(RunReport& report);
     bool speaks() const { return place_.ranks.first() && !command_.quiet; }
 
@@ -74,10 +74,10 @@ class Run {
     std::shared_ptr<const PreparedJob> prepared_;
     std::optional<RankBinding> own_binding_;
     const RankBinding* binding_ = nullptr;
-    std::optional<OutputClaim> own_claim_; ///< on the first rank
-    OutputClaim* claim_ = nullptr;
+    std::optional<output::Claim> own_claim_; ///< on the first rank
+    output::Claim* claim_ = nullptr;
     std::vector<std::string> warnings_; ///< beside those of the input, on the first rank
-    Beginning beginning_;
+    output::Beginning beginning_;
     PlanPtr plan_;
     OpenRun open_;
     std::optional<Stop> stop_;
@@ -98,7 +98,7 @@ ExitCode run_job(const RunCommand& command, const Ranks& ranks,
 
 /// A Run from its first step to its last. `claim`: as of Run::take(); null: the run makes its own.
 ExitCode run_pass(const RunCommand& command, const JobPass& pass, const RunPlace& place,
-                  OutputClaim* claim = nullptr);
+                  output::Claim* claim = nullptr);
 
 /// run_job() on all ranks that the launcher started; returns the exit code.
 ExitCode run_on_all_ranks(const RunCommand& command, std::chrono::steady_clock::time_point start);

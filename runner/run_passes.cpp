@@ -48,8 +48,8 @@ void tell_input(std::vector<JobPass>& passes, std::size_t index, Prober& prober)
 
 /// Settles the finished output of a pass as run_pass() does, which cleans up where an earlier run
 /// died before it had. @throws Error where the output is another's.
-ToDo settle(const PreparedJob& prepared, const ClaimRules& rules, Prober& prober) {
-    OutputClaim claim(prepared.file.output.file, owner_text(""), prober);
+output::ToDo settle(const PreparedJob& prepared, const output::ClaimRules& rules, Prober& prober) {
+    output::Claim claim(prepared.file.output.file, owner_text(""), prober);
     return claim.settle(prepared, rules);
 }
 
@@ -68,8 +68,10 @@ bool is_made_by(const PreparedJob& prepared, Parts parts, Prober& prober) {
     if (!is_own(output.file)) {
         return false;
     }
-    const OutputStanding found = output_standing(prepared, job_identity(prepared), prober);
-    if (found.standing != Standing::done && !(parts == Parts::may_be_gone && found.lacks_parts)) {
+    const output::OutputStanding found =
+        output::standing_of(prepared, output::job_identity(prepared), prober);
+    if (found.standing != output::Standing::done &&
+        !(parts == Parts::may_be_gone && found.lacks_parts)) {
         return false;
     }
     const std::vector<std::string> names = ProbedFiles(prober, {}).object_names(output.file);
@@ -86,7 +88,7 @@ void remove_intermediate(const JobPass& pass, Prober& prober) {
     }
     try {
         const PreparedJob prepared = prepared_pass(pass, prober);
-        OutputClaim claim(file, owner_text(""), prober);
+        output::Claim claim(file, owner_text(""), prober);
         if (is_made_by(prepared, Parts::may_be_gone, prober)) {
             claim.remove_output(prepared);
         }
@@ -99,12 +101,13 @@ void remove_intermediate(const JobPass& pass, Prober& prober) {
 /// Removes the file if a pass of a job with the output of `prepared` stored it for the next one.
 void remove_stale(const PreparedJob& prepared, const std::string& file, Prober& prober) {
     try {
-        if (!is_own(file) || !is_between_passes_of(prepared.file.output.file, file, prober)) {
+        if (!is_own(file) ||
+            !output::is_between_passes_of(prepared.file.output.file, file, prober)) {
             return;
         }
         PreparedJob stale = prepared;
         stale.file.output.file = file;
-        OutputClaim claim(file, owner_text(""), prober);
+        output::Claim claim(file, owner_text(""), prober);
         claim.remove_output(stale);
         if (!is_there(partial_name(file))) { // else another one is under way
             remove_journal(journal_folder(file));
@@ -121,13 +124,13 @@ void remove_before(const std::vector<JobPass>& passes, std::size_t before, Probe
 }
 
 /// Claims the job's own output. @throws Error where something stands in its way.
-ToDo claim_output(std::optional<OutputClaim>& claim, const JobPass& last, bool input_is_there,
-                  Prober& prober) {
+output::ToDo claim_output(std::optional<output::Claim>& claim, const JobPass& last,
+                          bool input_is_there, Prober& prober) {
     PreparedJob prepared = prepared_pass(last, prober);
     prepared.input_is_missing = !input_is_there; // so nobody knows whether an output is of it
     (void)disk_space(prepared);                  // the output's folder is there
     claim.emplace(last.file.output.file, owner_text(host_name()), prober);
-    return claim->inspect(prepared, rules_of(last.file));
+    return claim->inspect(prepared, output::rules_of(last.file));
 }
 
 /// Whether a pass before the last has made its output: output.overwrite makes no such output again
@@ -135,16 +138,17 @@ ToDo claim_output(std::optional<OutputClaim>& claim, const JobPass& last, bool i
 /// @throws Error where another file has the name of an output that is to be kept.
 bool is_made(const JobPass& pass, Prober& prober) {
     const PreparedJob prepared = prepared_pass(pass, prober);
-    ClaimRules rules = rules_of(pass.file);
+    output::ClaimRules rules = output::rules_of(pass.file);
     if (pass.is_kept) {
         (void)disk_space(prepared);
     }
     if (!is_output_there(pass.file.output.file)) {
         return false;
     }
-    if (output_standing(prepared, job_identity(prepared), prober).standing == Standing::done) {
+    if (output::standing_of(prepared, output::job_identity(prepared), prober).standing ==
+        output::Standing::done) {
         rules.overwrite = false;
-        return settle(prepared, rules, prober) == ToDo::nothing;
+        return settle(prepared, rules, prober) == output::ToDo::nothing;
     }
     if (pass.is_kept) {
         (void)settle(prepared, rules, prober);
@@ -182,12 +186,13 @@ void check_intermediate(JobPass& pass, bool input_is_there, Prober& prober) {
         return;
     }
     if (is_half_published(partial_name(output.file), output.file)) {
-        complete_publishing(output.file, FileLock(lock_path(output.file), owner_text("")), prober);
+        output::complete_publishing(output.file, FileLock(lock_path(output.file), owner_text("")),
+                                    prober);
     }
     const bool is_of_pass =
         input_is_there && is_made_by(prepared_pass(pass, prober), Parts::are_there, prober);
-    if (!is_of_pass &&
-        !(is_own(output.file) && is_between_passes_of(pass.place.of_job, output.file, prober))) {
+    if (!is_of_pass && !(is_own(output.file) &&
+                         output::is_between_passes_of(pass.place.of_job, output.file, prober))) {
         throw Error(ExitCode::output, {"cannot store what a pass makes for the next", output.file,
                                        "a file of that name is there, and this job has not made it",
                                        "Move it away, or name another output.file"});
@@ -204,8 +209,8 @@ void check_beside(const JobPass& pass, Prober& prober) {
     if (is_there(lock_path(file))) {
         return;
     }
-    OutputClaim claim(file, owner_text(""), prober);
-    check_places_beside(file);
+    output::Claim claim(file, owner_text(""), prober);
+    output::check_places_beside(file);
     (void)claim.look(prepared_pass(pass, prober), "");
 }
 
@@ -263,8 +268,8 @@ void tell_origins(std::vector<JobPass>& passes, Prober& prober) {
     for (std::size_t next = 1; next < passes.size(); ++next) {
         const PreparedJob before = prepared_pass(passes[next - 1], prober);
         InputOrigin& origin = *passes[next].place.origin;
-        origin.identity = job_identity(before);
-        origin.files = files_beside_input(before);
+        origin.identity = output::job_identity(before);
+        origin.files = output::files_beside_input(before);
     }
 }
 
@@ -318,14 +323,15 @@ void remove_stale_intermediates(const PreparedJob& prepared, Prober& prober) {
 
 ExitCode run_passes(const RunCommand& command, std::vector<JobPass> passes, const RunClaimed& run,
                     const Ranks& ranks, Prober& prober) {
-    std::optional<OutputClaim> claim; // on the first rank
+    std::optional<output::Claim> claim; // on the first rank
     bool is_done = false;
     ranks.first_alone([&] {
         const bool input_is_there = has_input(passes.front(), prober);
         if (input_is_there) {
             tell_origins(passes, prober);
         }
-        is_done = claim_output(claim, passes.back(), input_is_there, prober) == ToDo::nothing;
+        is_done =
+            claim_output(claim, passes.back(), input_is_there, prober) == output::ToDo::nothing;
         if (is_done) {
             claim.reset();
         }

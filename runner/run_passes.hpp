@@ -18,7 +18,7 @@ using RunPass = std::function<ExitCode(const RunCommand& command, const JobPass&
 
 /// The same, of a pass whose output `claim` holds; null: the pass claims it itself.
 using RunClaimed =
-    std::function<ExitCode(const RunCommand& command, const JobPass& pass, OutputClaim* claim)>;
+    std::function<ExitCode(const RunCommand& command, const JobPass& pass, output::Claim* claim)>;
 
 /// Passes on to each pass what makes its input, by which its output is known. The input of the
 /// first is there. @throws Error (usage, input).

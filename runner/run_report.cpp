@@ -71,7 +71,7 @@ void check_side_files(const RunCommand& command) {
 }
 
 RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
-                     const JobPlan& plan, const Beginning& beginning,
+                     const JobPlan& plan, const output::Beginning& beginning,
                      std::vector<RankReport> ranks) {
     const std::optional<InputOrigin>& origin = prepared.place.origin;
     const FileFacts input = file_facts(origin ? origin->file : prepared.file.input.file);

@@ -32,7 +32,7 @@ RankReport rank_report(const RankBinding& binding, const JobPlan& plan, const Ra
 
 /// What is known when all rows are made; the times are left to fill in. The arguments outlive it.
 RunReport run_report(const PreparedJob& prepared, const std::vector<std::string>& settings,
-                     const JobPlan& plan, const Beginning& beginning,
+                     const JobPlan& plan, const output::Beginning& beginning,
                      std::vector<RankReport> ranks);
 
 /// Writes each file, as JSON or as a page by its ending. @throws Error (output).

@@ -136,22 +136,22 @@ void refuse(PlannedDataset& planned, const Error& error) {
 Fate fate_of(const PreparedJob& prepared, const std::string& identity, bool overwrite,
              PlannedDataset& planned, Prober& prober) {
     const std::string& file = prepared.file.output.file;
-    const OutputStanding found = output_standing(prepared, identity, prober);
+    const output::OutputStanding found = output::standing_of(prepared, identity, prober);
     switch (found.standing) {
-    case Standing::done:
+    case output::Standing::done:
         // A run that died before it had cleaned up: that is done under the output's lock.
         return has_leftovers(file) ? Fate::to_do : Fate::done;
-    case Standing::nothing: return Fate::to_do;
-    case Standing::foreign:
+    case output::Standing::nothing: return Fate::to_do;
+    case output::Standing::foreign:
         if (!overwrite) {
             throw Error(ExitCode::output, {"the output is already there", file, found.why,
                                            "Set output.overwrite = true, or another batch.output"});
         }
         break;
-    case Standing::stale: break;
+    case output::Standing::stale: break;
     }
     planned.reason = found.why;
-    check_replaceable(file, prober);
+    output::check_replaceable(file, prober);
     return Fate::redo;
 }
 
@@ -205,14 +205,15 @@ void look_at(PlannedDataset& planned, const Plan& plan, const Means& means, Prob
     for (std::size_t i = 0; i < passes.size(); ++i) {
         prepared.push_back(prepare_pass(passes[i], inputs));
         add_sizes(passes, i, prepared.back(), planned);
-        const std::string identity = job_identity(prepared.back());
+        const std::string identity = output::job_identity(prepared.back());
         if (i + 1 == passes.size()) {
             planned.identity = checksum_text(identity);
-            planned.files = files_beside_input(prepared.back());
+            planned.files = output::files_beside_input(prepared.back());
             planned.listed.rows = row_count(prepared.back().output());
         } else if (!passes[i].is_kept) {
             if (has_leftovers(prepared.back().file.output.file) ||
-                output_standing(prepared.back(), identity, prober).standing == Standing::done) {
+                output::standing_of(prepared.back(), identity, prober).standing ==
+                    output::Standing::done) {
                 planned.fate = worse(planned.fate, Fate::to_do);
             }
             continue;

@@ -70,7 +70,7 @@ DatasetEnding Worker::work_on(const PlannedDataset& planned, const Ranks& ranks)
     std::string identity;
     Way way = Way::leave;
     ranks.first_alone([&] {
-        identity = job_identity(run.prepared());
+        identity = output::job_identity(run.prepared());
         way = choose_way(planned, run.prepared(), identity, *hold.claim);
         if (way != Way::leave) {
             record_.started(planned);
@@ -86,7 +86,7 @@ DatasetEnding Worker::work_on(const PlannedDataset& planned, const Ranks& ranks)
             hold.claim->release(run.prepared());
         }
         record_.done(planned, checksum_text(identity), hold.input,
-                     files_beside_input(run.prepared()), seconds_since(begin));
+                     output::files_beside_input(run.prepared()), seconds_since(begin));
     });
     return way == Way::leave ? DatasetEnding::already : DatasetEnding::done;
 }
@@ -101,7 +101,7 @@ DatasetEnding Worker::work_on_passes(const PlannedDataset& planned, std::vector<
         tell_origins(passes, prober_);
         ProbedFiles files(prober_, passes.front().file.input.rules);
         last = prepare_pass(passes.back(), files);
-        identity = job_identity(last);
+        identity = output::job_identity(last);
         way = choose_way(planned, last, identity, *hold.claim);
         for (std::size_t i = 0; i + 1 < passes.size(); ++i) {
             allow_replacing(passes[i], files);
@@ -144,7 +144,7 @@ DatasetEnding Worker::work_on_passes(const PlannedDataset& planned, std::vector<
             hold.claim->release(last);
             remove_intermediates(passes, prober_);
         }
-        record_.done(planned, checksum_text(identity), hold.input, files_beside_input(last),
+        record_.done(planned, checksum_text(identity), hold.input, output::files_beside_input(last),
                      seconds_since(begin));
     });
     return any ? DatasetEnding::done : DatasetEnding::already;
@@ -154,14 +154,14 @@ DatasetEnding Worker::work_on_passes(const PlannedDataset& planned, std::vector<
 /// is left is of another job. On the first rank.
 void Worker::allow_replacing(JobPass& pass, FileAccess& files) {
     const PreparedJob prepared = prepare_pass(pass, files);
-    const std::string identity = job_identity(prepared);
+    const std::string identity = output::job_identity(prepared);
     if (pass.is_kept) {
         make_folder_of(pass.file.output.file);
-        if (output_standing(prepared, identity, prober_).standing == Standing::stale) {
+        if (output::standing_of(prepared, identity, prober_).standing == output::Standing::stale) {
             pass.file.output.overwrite = true;
         }
     }
-    if (leftovers_beside(pass.file.output.file, identity) == Leftovers::other) {
+    if (output::leftovers_beside(pass.file.output.file, identity) == output::Leftovers::other) {
         pass.file.run.resume = ResumeChoice::never;
     }
 }
@@ -188,10 +188,10 @@ Worker::Hold Worker::take(const PlannedDataset& planned) {
 }
 
 /// With the folder made; nothing where another process has the output.
-std::unique_ptr<OutputClaim> Worker::take_output(const std::string& output) const {
+std::unique_ptr<output::Claim> Worker::take_output(const std::string& output) const {
     make_folder_of(output);
     try {
-        return std::make_unique<OutputClaim>(output, owner_text(binding_.host), prober_);
+        return std::make_unique<output::Claim>(output, owner_text(binding_.host), prober_);
     } catch (const LockHeld&) {
         return nullptr;
     }
@@ -210,21 +210,21 @@ bool Worker::is_done_since(const PlannedDataset& planned) {
 
 /// Another process may have made the output, or left a part of it, since it was planned.
 Worker::Way Worker::choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
-                               const std::string& identity, OutputClaim& claim) {
-    ClaimRules rules = rules_of(prepared.file);
-    const OutputStanding found = claim.look(prepared, identity);
-    if (found.standing == Standing::done) {
+                               const std::string& identity, output::Claim& claim) {
+    output::ClaimRules rules = output::rules_of(prepared.file);
+    const output::OutputStanding found = claim.look(prepared, identity);
+    if (found.standing == output::Standing::done) {
         return Way::leave;
     }
-    if (found.standing == Standing::foreign && !rules.overwrite) {
+    if (found.standing == output::Standing::foreign && !rules.overwrite) {
         throw Error(ExitCode::output,
                     {"the output is already there", prepared.file.output.file, found.why,
                      "Set output.overwrite = true, or another batch.output"});
     }
-    rules.overwrite = rules.overwrite || found.standing == Standing::stale;
-    const Leftovers left = leftovers_beside(prepared.file.output.file, identity);
-    Way way = left == Leftovers::other ? Way::restart : Way::proceed;
-    if (left != Leftovers::fit && is_brief(planned, prepared)) {
+    rules.overwrite = rules.overwrite || found.standing == output::Standing::stale;
+    const output::Leftovers left = output::leftovers_beside(prepared.file.output.file, identity);
+    Way way = left == output::Leftovers::other ? Way::restart : Way::proceed;
+    if (left != output::Leftovers::fit && is_brief(planned, prepared)) {
         way = Way::restart_and_brief;
     }
     rules.is_brief = way == Way::restart_and_brief;

@@ -49,7 +49,7 @@ class Worker {
   private:
     /// What the first rank finds out before any rank opens the dataset.
     struct Hold {
-        std::unique_ptr<OutputClaim> claim;
+        std::unique_ptr<output::Claim> claim;
         DatasetEnding ending = DatasetEnding::taken; ///< where there is no claim
         FileMark input;
     };
@@ -60,10 +60,10 @@ class Worker {
                                  const Hold& hold, const Ranks& ranks);
     void allow_replacing(JobPass& pass, FileAccess& files);
     Hold take(const PlannedDataset& planned);
-    std::unique_ptr<OutputClaim> take_output(const std::string& output) const;
+    std::unique_ptr<output::Claim> take_output(const std::string& output) const;
     bool is_done_since(const PlannedDataset& planned);
     Way choose_way(const PlannedDataset& planned, const PreparedJob& prepared,
-                   const std::string& identity, OutputClaim& claim);
+                   const std::string& identity, output::Claim& claim);
     bool is_brief(const PlannedDataset& planned, const PreparedJob& prepared) const;
     void note_speed(const PlannedDataset& planned, Way way, double seconds);
     RunCommand command_for(const Dataset& dataset) const;

@@ -31,7 +31,7 @@ namespace runner {
 struct OpenRun {
     std::unique_ptr<RowReader> reader;
     std::unique_ptr<RowWriter> writer;
-    std::unique_ptr<Commits> commits;
+    std::unique_ptr<output::Commits> commits;
     RunProgress progress;
 };
 
@@ -39,7 +39,7 @@ struct OpenRun {
 struct RunContext {
     const PreparedJob& prepared;
     const Ranks& ranks;
-    const Beginning& beginning;
+    const output::Beginning& beginning;
     OpenRun& open;
     const Stop& stop;
     /// Whether the survey that the job asks for saw the whole input: else nothing is run.

@@ -110,7 +110,7 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
     const PreparedJob& prepared = *surveyed;
     open.reader = open_input_rows(prepared, plan->io_threads, plan->kept_lines);
     open.writer = open_memory_writer(fields, plan->io_threads);
-    const Beginning beginning;
+    const output::Beginning beginning;
     const RunContext context{prepared, ranks, beginning, open, stop};
     const std::unique_ptr<EngineRun> engine = engine_of(*prepared.job).start(*plan, context);
     engine->exchange();

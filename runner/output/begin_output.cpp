@@ -29,7 +29,7 @@
 #include <sstream>
 #include <utility>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 namespace fs = std::filesystem;
@@ -370,4 +370,4 @@ std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning&
     return rows;
 }
 
-} // namespace runner
+} // namespace runner::output

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// How a run treats what it finds of its output.
 struct ClaimRules {
@@ -71,4 +71,4 @@ void give_up_rows(const PreparedJob& prepared, const Beginning& beginning,
 /// The checksums of all rows, from the journal. @throws Error (output) unless each row is there.
 std::vector<RowHash> finished_rows(const PreparedJob& prepared, const Beginning& beginning);
 
-} // namespace runner
+} // namespace runner::output

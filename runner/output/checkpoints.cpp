@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ File open_checkpoint(const std::string& journal, std::uint64_t generation) {
     return {state_path(journal, generation), File::Mode::read};
 }
 
-} // namespace runner
+} // namespace runner::output

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// States from which an evolving job can resume. Each is a folder in the job's journal,
 /// `checkpoint-GENERATION`: a file `state`, the rows as they are in device memory one after the
@@ -63,4 +63,4 @@ std::optional<std::uint64_t> latest_checkpoint(const std::string& journal, const
 /// The file with a checkpoint's rows, to read.
 File open_checkpoint(const std::string& journal, std::uint64_t generation);
 
-} // namespace runner
+} // namespace runner::output

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace runner {
+namespace runner::output {
 
 using Clock = std::chrono::steady_clock;
 
@@ -115,4 +115,4 @@ void Commits::commit_now_and_then() {
     }
 }
 
-} // namespace runner
+} // namespace runner::output

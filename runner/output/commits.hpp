@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// Makes finished rows last: every so often, from a thread of its own, it brings the output's bytes
 /// to the disk and then the rows into the journal, in that order. What is not committed when the
@@ -64,4 +64,4 @@ class Commits {
     std::thread thread_;
 };
 
-} // namespace runner
+} // namespace runner::output

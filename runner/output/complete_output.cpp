@@ -38,7 +38,7 @@
 #include <utility>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 void check_input_unchanged(const PreparedJob& prepared, const Beginning& beginning) {
@@ -285,4 +285,4 @@ std::vector<std::string> complete_record(const PreparedJob& prepared, const Begi
     return warnings;
 }
 
-} // namespace runner
+} // namespace runner::output

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// The attribute of a finished output that holds Beginning::identity.
 inline constexpr const char* identity_attribute = "identity";
@@ -38,4 +38,4 @@ std::vector<std::string> complete_record(const PreparedJob& prepared, const Begi
                                          std::vector<Attribute> facts, const Extremes& extremes,
                                          Prober& prober);
 
-} // namespace runner
+} // namespace runner::output

@@ -28,7 +28,7 @@
 
 #include <sys/stat.h>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 constexpr std::int64_t head_bytes = 64 * KiB;
@@ -397,4 +397,4 @@ bool only_input_differs(const std::string& was, const std::string& is) {
     });
 }
 
-} // namespace runner
+} // namespace runner::output

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace runner {
+namespace runner::output {
 
 /// What makes a job's output the one it is, a line a fact, "key = value": the job without what only
 /// says how to run it, the input (path, size, time, shape, type, a checksum of samples of its
@@ -34,4 +34,4 @@ std::string identity_difference(const std::string& was, const std::string& is);
 /// Whether they differ in facts of the input only.
 bool only_input_differs(const std::string& was, const std::string& is);
 
-} // namespace runner
+} // namespace runner::output

@@ -22,7 +22,7 @@
 #include <system_error>
 #include <utility>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,13 +96,13 @@ void complete_slices(const std::string& file, const FileLock& lock) {
 
 } // namespace
 
-OutputClaim::OutputClaim(std::string file, const std::string& owner, Prober& prober)
+Claim::Claim(std::string file, const std::string& owner, Prober& prober)
     : file_(std::move(file)), prober_(prober), lock_(lock_path(file_), owner) {
     complete_publishing(file_, lock_, prober_);
     check_own_parts(file_, lock_);
 }
 
-OutputStanding OutputClaim::look(const PreparedJob& prepared, const std::string& identity) {
+OutputStanding Claim::look(const PreparedJob& prepared, const std::string& identity) {
     parts_set_ = parts_there(prepared, lock_, prober_);
     if (!is_output_there(file_)) {
         return {};
@@ -110,10 +110,10 @@ OutputStanding OutputClaim::look(const PreparedJob& prepared, const std::string&
     if (prepared.input_is_missing) {
         return {Standing::foreign, "its input is not there to tell whether it is this job's"};
     }
-    return output_standing(prepared, identity, prober_);
+    return standing_of(prepared, identity, prober_);
 }
 
-ToDo OutputClaim::inspect(const PreparedJob& prepared, const ClaimRules& rules) {
+ToDo Claim::inspect(const PreparedJob& prepared, const ClaimRules& rules) {
     const OutputStanding found =
         look(prepared, prepared.input_is_missing ? "" : job_identity(prepared));
     if (found.standing != Standing::nothing) {
@@ -134,7 +134,7 @@ ToDo OutputClaim::inspect(const PreparedJob& prepared, const ClaimRules& rules) 
     return ToDo::make;
 }
 
-ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
+ToDo Claim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
     const ToDo to_do = inspect(prepared, rules);
     if (to_do == ToDo::make) {
         check_room(prepared);
@@ -143,7 +143,7 @@ ToDo OutputClaim::settle(const PreparedJob& prepared, const ClaimRules& rules) {
 }
 
 /// Refuses what may not be replaced, or stands in the way.
-void OutputClaim::accept(const ClaimRules& rules) {
+void Claim::accept(const ClaimRules& rules) {
     rules_ = rules;
     check_replaceable(file_, prober_);
     check_replaceable_parts(file_, parts_set_, prober_);
@@ -151,21 +151,19 @@ void OutputClaim::accept(const ClaimRules& rules) {
     replaces_ = mark_of_output(file_);
 }
 
-void OutputClaim::replace(const PreparedJob& prepared, const ClaimRules& rules) {
+void Claim::replace(const PreparedJob& prepared, const ClaimRules& rules) {
     accept(rules);
     check_room(prepared);
 }
 
-Beginning OutputClaim::begin(const PreparedJob& prepared, int ranks, int cores) {
+Beginning Claim::begin(const PreparedJob& prepared, int ranks, int cores) {
     Beginning beginning = begin_output(prepared, {rules_, parts_set_, ranks, cores});
     begun_ = beginning.parts;
     return beginning;
 }
 
-std::vector<std::string> OutputClaim::complete(const PreparedJob& prepared,
-                                               const Beginning& beginning,
-                                               std::vector<Attribute> facts,
-                                               const Extremes& extremes) {
+std::vector<std::string> Claim::complete(const PreparedJob& prepared, const Beginning& beginning,
+                                         std::vector<Attribute> facts, const Extremes& extremes) {
     std::vector<std::string> warnings =
         complete_record(prepared, beginning, std::move(facts), extremes, prober_);
     // What is under the output's name was checked when the run began; somebody may have put
@@ -186,7 +184,7 @@ std::vector<std::string> OutputClaim::complete(const PreparedJob& prepared,
     return warnings;
 }
 
-void OutputClaim::release(const PreparedJob& prepared) {
+void Claim::release(const PreparedJob& prepared) {
     if (is_recorded_beside(file_)) {
         publish_beside_record(file_, final_sync(prepared));
     }
@@ -199,7 +197,7 @@ void OutputClaim::release(const PreparedJob& prepared) {
     remove_journal(journal_folder(file_));
 }
 
-void OutputClaim::remove_output(const PreparedJob& prepared) {
+void Claim::remove_output(const PreparedJob& prepared) {
     const std::optional<int> set = parts_there(prepared, lock_, prober_);
     if (set) {
         lock_.sync(); // without the output it alone says whose the parts are
@@ -216,7 +214,7 @@ void OutputClaim::remove_output(const PreparedJob& prepared) {
     }
 }
 
-void OutputClaim::discard_leftovers(const PreparedJob& prepared) {
+void Claim::discard_leftovers(const PreparedJob& prepared) {
     if (leftovers_beside(file_, job_identity(prepared)) == Leftovers::other) {
         return;
     }
@@ -264,4 +262,4 @@ void complete_publishing(const std::string& file, const FileLock& lock, Prober& 
     finish_publishing(partial, file);
 }
 
-} // namespace runner
+} // namespace runner::output

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// What a run has to do.
 enum class ToDo {
@@ -24,7 +24,7 @@ enum class ToDo {
 /// An output in the hands of one process, from its lock to its name: the lock, the existing files,
 /// the journal, the parts and the publishing. By one process of a run, in the order of its calls:
 ///
-///     OutputClaim claim(file, owner, prober);       locked; no name of it is another program's
+///     Claim claim(file, owner, prober);       locked; no name of it is another program's
 ///     if (claim.settle(prepared, rules) == make) {  or look() and replace()
 ///         beginning = claim.begin(prepared, …);     the output under way and its journal
 ///         … all ranks write rows and commit them …
@@ -34,12 +34,12 @@ enum class ToDo {
 ///
 /// What is under way stays where a claim ends before complete(): the next run resumes it. The lock
 /// goes last. `prepared` is the same job in each call; its input may be there only from begin() on.
-class OutputClaim {
+class Claim {
   public:
     /// Takes the output's lock, completes the publishing that a run died in, and refuses what
     /// others have put under the names beside the output. `prober` outlives this. @throws LockHeld;
     /// Error (output, launch).
-    OutputClaim(std::string file, const std::string& owner, Prober& prober);
+    Claim(std::string file, const std::string& owner, Prober& prober);
 
     /// The standing of the file under the output's name. `identity`: job_identity(), unless the
     /// input is missing. Refuses parts that are another program's. @throws Error (output, launch).
@@ -99,4 +99,4 @@ class OutputClaim {
 /// (launch).
 void complete_publishing(const std::string& file, const FileLock& lock, Prober& prober);
 
-} // namespace runner
+} // namespace runner::output

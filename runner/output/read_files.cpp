@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 std::string text_of(const FileMark& mark) {
@@ -89,4 +89,4 @@ void check_files_unchanged(const PreparedJob& prepared) {
     }
 }
 
-} // namespace runner
+} // namespace runner::output

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// Whether the input is a folder of files.
 bool is_folder_input(const PreparedJob& prepared);
@@ -27,4 +27,4 @@ FileMarks files_beside_input(const PreparedJob& prepared);
 /// looked at.
 void check_files_unchanged(const PreparedJob& prepared);
 
-} // namespace runner
+} // namespace runner::output

@@ -22,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 namespace fs = std::filesystem;
@@ -170,4 +170,4 @@ void check_places_beside(const std::string& output) {
     }
 }
 
-} // namespace runner
+} // namespace runner::output

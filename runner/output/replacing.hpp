@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace runner {
+namespace runner::output {
 
 /// `output.overwrite` replaces a whole file. An HDF5 file may hold more than the output of a job:
 /// somebody may have put datasets, groups or attributes beside it. These are never deleted.
@@ -48,4 +48,4 @@ bool is_between_passes_of(const std::string& of_job, const std::string& file, Pr
 std::optional<std::string> first_foreign_object(std::span<const std::string> names,
                                                 const std::string& made);
 
-} // namespace runner
+} // namespace runner::output

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace runner {
+namespace runner::output {
 
 TakenRows::TakenRows(const OutputDataset& output, const std::vector<RowHash>& all, int rank,
                      int ranks, int threads) {
@@ -82,4 +82,4 @@ void refuse_wrong_rows(const PreparedJob& prepared, const Beginning& beginning,
          "Run the same command again: it computes them"});
 }
 
-} // namespace runner
+} // namespace runner::output

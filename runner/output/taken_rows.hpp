@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace runner {
+namespace runner::output {
 
 /// The rows that a run takes over from earlier ones, and of which only some were read before it
 /// began: a thread reads a rank's share of them beside the stream and compares their checksums.
@@ -52,4 +52,4 @@ class TakenRows {
 void refuse_wrong_rows(const PreparedJob& prepared, const Beginning& beginning,
                        const std::vector<RowHash>& wrong);
 
-} // namespace runner
+} // namespace runner::output

@@ -20,7 +20,7 @@
 #include <system_error>
 #include <variant>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,7 +79,7 @@ std::optional<int> set_of_output(const std::string& file, Prober& prober) {
             throw;
         }
     }
-    return std::nullopt; // what cannot be read is output_standing()'s to judge
+    return std::nullopt; // what cannot be read is standing_of()'s to judge
 }
 
 void refuse_input(const PreparedJob& prepared, const std::string& part) {
@@ -119,8 +119,8 @@ bool says_how_it_was_made(const std::string& file, Prober& prober) {
     }
 }
 
-OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
-                               Prober& prober) {
+OutputStanding standing_of(const PreparedJob& prepared, const std::string& identity,
+                           Prober& prober) {
     const std::string& file = prepared.file.output.file;
     ProbedFiles files(prober, {});
     if (!is_output_there(file)) {
@@ -202,4 +202,4 @@ void remove_other_parts(const std::string& output, std::optional<int> kept) {
     }
 }
 
-} // namespace runner
+} // namespace runner::output

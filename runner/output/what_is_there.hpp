@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace runner {
+namespace runner::output {
 
 /// What is under the name of a job's output.
 enum class Standing {
@@ -29,8 +29,8 @@ struct OutputStanding {
 /// An HDF5 output is known by its attribute `identity`, another one by the record beside
 /// it (beside_record.hpp), or in its journal where a run died before it had put that in place.
 /// @throws Error (launch) where the file cannot be probed.
-OutputStanding output_standing(const PreparedJob& prepared, const std::string& identity,
-                               Prober& prober);
+OutputStanding standing_of(const PreparedJob& prepared, const std::string& identity,
+                           Prober& prober);
 
 /// Whether the file holds the identity of some job, as each finished output does.
 /// @throws Error (launch) where the file cannot be probed.
@@ -63,4 +63,4 @@ std::optional<int> parts_there(const PreparedJob& prepared, const FileLock& lock
 /// Removes the parts that belong to no finished output: all but those of set `kept`.
 void remove_other_parts(const std::string& output, std::optional<int> kept);
 
-} // namespace runner
+} // namespace runner::output

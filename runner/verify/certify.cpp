@@ -84,11 +84,11 @@ bool is_of_storage(std::string_view line) {
 }
 
 Json identity_json(const FinishedOutput& output) {
-    const Json identity = recorded(output, identity_attribute);
+    const Json identity = recorded(output, output::identity_attribute);
     if (!identity.is_string()) {
         return {};
     }
-    std::vector<std::string> lines = lines_of(without_layout(identity.get<std::string>()));
+    std::vector<std::string> lines = lines_of(output::without_layout(identity.get<std::string>()));
     lines.erase(std::remove_if(lines.begin(), lines.end(), is_of_storage), lines.end());
     return lines;
 }

@@ -163,11 +163,11 @@ Axes recorded_axes(const AttributeList& record, const ArrayInfo& array, const st
 /// What the texts of a folder state of its elements, of formats that do.
 Extremes recorded_extremes(const AttributeList& record, const ArrayInfo& array,
                            const std::string& file) {
-    if (find_recorded(record, extremes_attribute) == nullptr) {
+    if (find_recorded(record, output::extremes_attribute) == nullptr) {
         return {};
     }
     std::optional<Extremes> extremes =
-        extremes_of_text(recorded<std::string>(record, extremes_attribute, file), array);
+        extremes_of_text(recorded<std::string>(record, output::extremes_attribute, file), array);
     if (!extremes) {
         refuse_structure(file, "the extremes in its record are none");
     }
@@ -186,12 +186,12 @@ FinishedOutput read_recorded_beside(const std::string& file, Structure structure
                    each.second);
     }
     FinishedOutput output = recorded_run(attributes, file);
-    attributes.emplace_back(identity_attribute, std::move(record.identity));
+    attributes.emplace_back(output::identity_attribute, std::move(record.identity));
     output.record = std::move(attributes);
     output.job.output.layout.format = written_format_of(file);
-    if (find_recorded(output.record, channels_attribute) != nullptr) {
-        output.job.output.layout.channels =
-            static_cast<int>(recorded<std::int64_t>(output.record, channels_attribute, file));
+    if (find_recorded(output.record, output::channels_attribute) != nullptr) {
+        output.job.output.layout.channels = static_cast<int>(
+            recorded<std::int64_t>(output.record, output::channels_attribute, file));
     }
     output.stored.array = record.array;
     output.runs = std::move(record.rows);
@@ -207,14 +207,14 @@ FinishedOutput read_recorded_beside(const std::string& file, Structure structure
 
 /// Rows have checksums of their bytes alone, which another type may take for other elements.
 void check_elements(const FinishedOutput& output) {
-    const AttributeValue* const value = find_recorded(output.record, identity_attribute);
+    const AttributeValue* const value = find_recorded(output.record, output::identity_attribute);
     const auto* const identity = std::get_if<std::string>(value);
     if (identity == nullptr) {
         return; // of an earlier version
     }
     const auto check = [&](const std::string& dataset, const std::string& key,
                            const std::string& there) {
-        const std::optional<std::string> recorded = identity_value(*identity, key);
+        const std::optional<std::string> recorded = output::identity_value(*identity, key);
         if (recorded && *recorded != there) {
             throw Error(ExitCode::differs, {"the dataset is damaged", output.file + ":" + dataset,
                                             "it has " + there + ", and the job made " + *recorded,
@@ -232,18 +232,18 @@ void check_elements(const FinishedOutput& output) {
 
 /// A run that starts from a frame takes its generation from this list.
 void check_generations(FileAccess& files, const FinishedOutput& output) {
-    if (find_recorded(output.record, generations_checksum_attribute) == nullptr) {
+    if (find_recorded(output.record, output::generations_checksum_attribute) == nullptr) {
         return; // not of sand, or of an earlier version
     }
     const std::string& dataset = output.job.output.dataset;
     const auto generations =
         read_generations(files, output.file, dataset, output.stored.array.shape.front());
-    if (!generations || !has_checksum(output.record, generations_checksum_attribute,
+    if (!generations || !has_checksum(output.record, output::generations_checksum_attribute,
                                       digest_of(std::as_bytes(std::span(*generations))))) {
         throw Error(ExitCode::differs, {"the generations of the frames are damaged",
                                         output.file + ":" + generations_name(dataset),
                                         "they do not match their checksum, the attribute " +
-                                            std::string(generations_checksum_attribute),
+                                            std::string(output::generations_checksum_attribute),
                                         "Remove the file and run the job again"});
     }
 }
@@ -380,8 +380,9 @@ std::string input_change(const FinishedOutput& output) {
     const std::string modified = utc_text(mark.modified / nanoseconds);
     if (mark.bytes == output.input_bytes && modified == output.input_modified) {
         const auto* const identity =
-            std::get_if<std::string>(find_recorded(output.record, identity_attribute));
-        const std::string changed = identity == nullptr ? "" : first_changed(sources_of(*identity));
+            std::get_if<std::string>(find_recorded(output.record, output::identity_attribute));
+        const std::string changed =
+            identity == nullptr ? "" : first_changed(output::sources_of(*identity));
         return changed.empty() ? "" : changed + ", which it is made of, has changed";
     }
     return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +

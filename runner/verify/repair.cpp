@@ -213,7 +213,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     FinishedOutput output = read_finished_output(files, file, Structure::unchecked);
     const FileLock lock(lock_path(output.file),
                         fmt::format("runner repair, process {}", ::getpid()));
-    complete_publishing(output.file, lock, prober);
+    output::complete_publishing(output.file, lock, prober);
     Repair result{output.file, output.all_frames(), std::ssize(output.runs), {}, {}};
     if (folder_of(output.job.output.layout) != nullptr) {
         result.texts = restore_texts(output.dataset());

@@ -147,7 +147,7 @@ class CopyRun {
 
     RunTimes run(const CopyPermutation& job, const PermutePlan& plan,
                  const QueueMaker& make_queue) {
-        Commits commits(writer_, journal(), 3600, RowWriter::Sync::no);
+        output::Commits commits(writer_, journal(), 3600, RowWriter::Sync::no);
         return permute::run_permutation(
             {plan, job, 0, reader_, writer_, progress_, nullptr, &commits, nullptr, say()},
             make_queue);
@@ -155,7 +155,7 @@ class CopyRun {
 
     RunTimes run(const CopyEvolution& job, const EvolvePlan& plan, const QueueMaker& make_queue) {
         job.prepare(in_);
-        Commits commits(writer_, journal(), 3600, RowWriter::Sync::no);
+        output::Commits commits(writer_, journal(), 3600, RowWriter::Sync::no);
         const Ranks ranks(Ranks::Alone{});
         const Stop stop({}, 1);
         return evolve::run_evolution({plan, job, ranks, reader_, writer_, &commits, progress_,

@@ -186,8 +186,8 @@ class SteppedRun {
     /// part fails or not. A further run records beside the ones before.
     template <class Engine> RunTimes run(Engine engine) {
         const std::string name = "run-" + std::to_string(++runs_);
-        Commits commits(writer, JournalWriter(journal(), 1, name, RowWriter::Sync::no), 3600,
-                        RowWriter::Sync::no);
+        output::Commits commits(writer, JournalWriter(journal(), 1, name, RowWriter::Sync::no),
+                                3600, RowWriter::Sync::no);
         try {
             RunTimes times = engine(commits);
             commits.finish();

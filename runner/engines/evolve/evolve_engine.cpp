@@ -179,13 +179,13 @@ void Evolver::write_checkpoint() {
     const double begin = now();
     state_->drain();
     run_.commits->flush();
-    run_.ranks.first_alone([&] { begin_checkpoint(run_.journal, generation_); });
-    CheckpointWriter writer(run_.journal, generation_, run_.ranks.rank(),
-                            plan_.shape.state_row_bytes, run_.sync);
+    run_.ranks.first_alone([&] { output::begin_checkpoint(run_.journal, generation_); });
+    output::CheckpointWriter writer(run_.journal, generation_, run_.ranks.rank(),
+                                    plan_.shape.state_row_bytes, run_.sync);
     state_->save(writer, run_.progress);
     writer.finish();
     run_.ranks.barrier(); // whole now: the one before may go
-    run_.ranks.first_alone([&] { remove_other_checkpoints(run_.journal, generation_); });
+    run_.ranks.first_alone([&] { output::remove_other_checkpoints(run_.journal, generation_); });
     checkpoint_generation_ = generation_;
     last_checkpoint_ = last_meeting_ = now();
     ++times_.checkpoints;

@@ -26,7 +26,7 @@ struct Evolution {
     const Ranks& ranks;
     RowReader& reader; ///< of the input
     RowWriter& writer;
-    Commits* commits; ///< null: nothing keeps what is done, and there are no checkpoints
+    output::Commits* commits; ///< null: nothing keeps what is done, and there are no checkpoints
     RunProgress& progress;
     Trace* trace; ///< null: none is wanted
     const Stop& stop;

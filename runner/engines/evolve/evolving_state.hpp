@@ -38,7 +38,7 @@ class EvolvingState {
     /// Waits until the output's writer has all snapshots.
     virtual void drain() = 0;
     /// Writes the slab's rows, after drain().
-    virtual void save(CheckpointWriter& checkpoint, RunProgress& progress) = 0;
+    virtual void save(output::CheckpointWriter& checkpoint, RunProgress& progress) = 0;
     /// Lets go of other ranks' memory. Collective, once, after the last exchange().
     virtual void leave() = 0;
 

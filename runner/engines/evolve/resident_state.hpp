@@ -46,7 +46,7 @@ template <class Q> class ResidentState final : public EvolvingState {
     void synchronize() override { own_.synchronize(); }
     void take_snapshot(std::int64_t index) override { snapshots_->take(own_, slab_rows(), index); }
     void drain() override { snapshots_->drain(); }
-    void save(CheckpointWriter& checkpoint, RunProgress& progress) override {
+    void save(output::CheckpointWriter& checkpoint, RunProgress& progress) override {
         transfer().save(checkpoint, progress);
     }
     void leave() override { halo_.leave(); }

@@ -33,7 +33,7 @@ struct SnapshotTarget {
     const EvolveJob& job;
     RowRange slab;
     RowWriter& writer;
-    Commits* commits; ///< null: nothing keeps what is done
+    output::Commits* commits; ///< null: nothing keeps what is done
     RunTimes& times;
     StageRecorder& recorder;
     const StateStore* store; ///< of the state; null: it is on the device

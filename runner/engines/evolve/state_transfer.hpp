@@ -41,14 +41,14 @@ template <class Q> class StateTransfer {
     void fill(const Evolution& run, StageRecorder& recorder, RunTimes& times,
               std::uint64_t generation) {
         if (run.checkpoint) {
-            load(open_checkpoint(run.journal, *run.checkpoint), recorder, generation);
+            load(output::open_checkpoint(run.journal, *run.checkpoint), recorder, generation);
         } else {
             load_input(run.job, run.reader, recorder, times, generation);
         }
     }
 
     /// Writes the rows, counting a step of `progress` for each chunk.
-    void save(CheckpointWriter& checkpoint, RunProgress& progress);
+    void save(output::CheckpointWriter& checkpoint, RunProgress& progress);
 
   private:
     /// Where a lane's packing records the first wrong byte.
@@ -197,7 +197,7 @@ void StateTransfer<Q>::load(const File& checkpoint, StageRecorder& recorder,
 }
 
 template <class Q>
-void StateTransfer<Q>::save(CheckpointWriter& checkpoint, RunProgress& progress) {
+void StateTransfer<Q>::save(output::CheckpointWriter& checkpoint, RunProgress& progress) {
     for_each_chunk([&](std::size_t index, const RowRange& rows) {
         Lane& lane = lanes_[index];
         const std::byte* from = nullptr;

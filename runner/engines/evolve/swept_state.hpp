@@ -51,7 +51,7 @@ template <class Q> class SweptState final : public EvolvingState {
     void synchronize() override {} // a sweep ends with its rows in the store
     void take_snapshot(std::int64_t index) override { snapshots_->write_stored(index); }
     void drain() override { snapshots_->drain(); }
-    void save(CheckpointWriter& checkpoint, RunProgress& progress) override {
+    void save(output::CheckpointWriter& checkpoint, RunProgress& progress) override {
         transfer().save(checkpoint, progress);
     }
     void leave() override {}

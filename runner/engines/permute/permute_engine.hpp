@@ -25,9 +25,9 @@ struct Permutation {
     RowReader& reader;
     RowWriter& writer;
     RunProgress& progress;
-    Trace* trace;     ///< null: none is wanted
-    Commits* commits; ///< null: nothing keeps what is done
-    const Stop* stop; ///< null: nothing stops it early
+    Trace* trace;             ///< null: none is wanted
+    output::Commits* commits; ///< null: nothing keeps what is done
+    const Stop* stop;         ///< null: nothing stops it early
     /// Gets a line if boxes were halved, and one for each that is dropped; may be empty.
     std::function<void(const std::string& line)> say = {};
 };

@@ -25,8 +25,9 @@ struct Stream {
     BorderRows& border;
     RowWriter& writer;
     RunProgress& progress;
-    Trace* trace;               ///< null: none is wanted
-    Commits* commits = nullptr; ///< is told of every chunk that the writer has; null: nobody is
+    Trace* trace; ///< null: none is wanted
+    output::Commits* commits =
+        nullptr;                ///< is told of every chunk that the writer has; null: nobody is
     const Stop* stop = nullptr; ///< null: nothing stops it early
     /// Gets a line if chunks were halved, and one for each that is dropped; may be empty.
     std::function<void(const std::string& line)> say = {};

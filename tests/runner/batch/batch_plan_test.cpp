@@ -75,9 +75,9 @@ struct BatchPlanTest : testing::Test {
             }
             OwnFiles files;
             const PreparedJob job = prepare_job(job_for(each.dataset, plan.job, {}), files);
-            OutputClaim claim(output(name), "a test", prober);
-            claim.replace(job, rules_of(job.file));
-            const Beginning beginning = claim.begin(job, 1, 1);
+            output::Claim claim(output(name), "a test", prober);
+            claim.replace(job, output::rules_of(job.file));
+            const output::Beginning beginning = claim.begin(job, 1, 1);
             const std::vector<std::byte> made(static_cast<std::size_t>(byte_count(job.output())));
             const std::int64_t bytes = rows * std::ssize(made) / 4;
             const auto writer = open_output_rows(output_dataset(job), 0, 1);

@@ -78,9 +78,9 @@ struct BatchWorkerTest : testing::Test {
         OwnFiles files;
         const PreparedJob prepared =
             prepare_job(job_for(plan.datasets[0].dataset, plan.job, {}), files);
-        OutputClaim claim(output, "a test", prober);
-        claim.replace(prepared, rules_of(prepared.file));
-        const Beginning beginning = claim.begin(prepared, 1, 1);
+        output::Claim claim(output, "a test", prober);
+        claim.replace(prepared, output::rules_of(prepared.file));
+        const output::Beginning beginning = claim.begin(prepared, 1, 1);
         const std::vector<std::byte> rows_of_99(12, std::byte{99});
         const auto writer = open_output_rows(output_dataset(prepared), 0, 1);
         writer->write(0, rows, rows_of_99.data());

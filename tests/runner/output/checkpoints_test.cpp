@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 constexpr StateSize size{10, 16};
@@ -75,4 +75,4 @@ TEST(Checkpoints, OneBegunAgainHasNothingOfBefore) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::output

@@ -23,7 +23,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,8 +34,8 @@ constexpr std::int64_t columns = 5;
 using Notes = std::vector<std::string>;
 
 /// A convolution that changes nothing, of an image of 12 x 5 bytes.
-struct Claim : testing::Test {
-    Claim() : values(rows * columns) {
+struct ClaimTest : testing::Test {
+    ClaimTest() : values(rows * columns) {
         std::iota(values.begin(), values.end(), std::uint8_t{1});
         write_dataset(folder / "in.h5", "/x", {rows, columns}, values);
     }
@@ -94,7 +94,7 @@ Beginning begin(const PreparedJob& job, int ranks = 1) {
     return begin_output(job, {rules_of(job.file), std::nullopt, ranks, 1});
 }
 
-TEST_F(Claim, BeginsWithNothing) {
+TEST_F(ClaimTest, BeginsWithNothing) {
     const PreparedJob job = prepared();
     const Beginning beginning = begin(job);
     EXPECT_EQ(beginning.attempt, 1);
@@ -112,7 +112,7 @@ TEST_F(Claim, BeginsWithNothing) {
     EXPECT_EQ(leftovers_beside(output, "another"), Leftovers::other);
 }
 
-TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
+TEST_F(ClaimTest, ResumesFromTheRowsThatAreThere) {
     const PreparedJob job = prepared();
     commit(job, begin(job), {{0, 5}, {7, 8}});
     std::ofstream(stop_path(output)) << "";
@@ -130,7 +130,7 @@ TEST_F(Claim, ResumesFromTheRowsThatAreThere) {
     EXPECT_EQ(third.identity, second.identity);
 }
 
-TEST_F(Claim, ComputesAgainWhatIsNotAsItWasWritten) {
+TEST_F(ClaimTest, ComputesAgainWhatIsNotAsItWasWritten) {
     const PreparedJob job = prepared({"run.resume_check=\"all\""});
     commit(job, begin(job), {{0, 2}, {2, 5}, {5, 6}, {9, 12}});
     damage(3);
@@ -143,7 +143,7 @@ TEST_F(Claim, ComputesAgainWhatIsNotAsItWasWritten) {
     EXPECT_EQ(listed(2), beginning.done);
 }
 
-TEST_F(Claim, StartsOverWhereNothingIsLost) {
+TEST_F(ClaimTest, StartsOverWhereNothingIsLost) {
     const PreparedJob job = prepared();
     (void)begin(job);
     const Beginning same = begin(job);
@@ -173,7 +173,7 @@ template <class F> void expect_refused(F f, ExitCode code, const std::string& wo
     EXPECT_NE(std::string(error->what()).find(words), std::string::npos) << error->what();
 }
 
-TEST_F(Claim, LeavesAnotherJobsRowsAlone) {
+TEST_F(ClaimTest, LeavesAnotherJobsRowsAlone) {
     const PreparedJob job = prepared();
     commit(job, begin(job), {{0, 5}});
     expect_refused([&] { (void)begin(prepared({"convolve.row_taps=[2]"})); }, ExitCode::output,
@@ -196,7 +196,7 @@ TEST_F(Claim, LeavesAnotherJobsRowsAlone) {
     EXPECT_EQ(listed(1), (RowSet{{0, 5}}));
 }
 
-TEST_F(Claim, StartsOverWhenTold) {
+TEST_F(ClaimTest, StartsOverWhenTold) {
     const PreparedJob job = prepared();
     commit(job, begin(job), {{0, 5}});
     const Beginning beginning = begin(prepared({"run.resume=\"never\""}));
@@ -205,7 +205,7 @@ TEST_F(Claim, StartsOverWhenTold) {
     EXPECT_TRUE(listed(1).empty());
 }
 
-TEST_F(Claim, ResumesOrFailsWhenTold) {
+TEST_F(ClaimTest, ResumesOrFailsWhenTold) {
     const PreparedJob job = prepared({"run.resume=\"require\""});
     expect_refused([&] { (void)begin(job); }, ExitCode::output, "there is nothing to resume");
     EXPECT_FALSE(fs::exists(partial_name(output)));
@@ -215,7 +215,7 @@ TEST_F(Claim, ResumesOrFailsWhenTold) {
     expect_refused([&] { (void)begin(job); }, ExitCode::output, "there is nothing to resume");
 }
 
-TEST_F(Claim, ListsTheRowsOfACompleteOutputAlone) {
+TEST_F(ClaimTest, ListsTheRowsOfACompleteOutputAlone) {
     const PreparedJob job = prepared();
     Beginning beginning = begin(job);
     commit(job, beginning, {{0, 5}, {8, 12}});
@@ -230,53 +230,51 @@ TEST_F(Claim, ListsTheRowsOfACompleteOutputAlone) {
     EXPECT_EQ(runs, (std::vector<RowRange>{{0, 5}, {5, 8}, {8, 12}}));
 }
 
-TEST_F(Claim, CompletesAnOutputThatSaysWhatItIs) {
+TEST_F(ClaimTest, CompletesAnOutputThatSaysWhatItIs) {
     const PreparedJob job = prepared();
     Prober prober;
     Beginning beginning = begin(job);
-    EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::nothing);
+    EXPECT_EQ(standing_of(job, job_identity(job), prober).standing, Standing::nothing);
     commit(job, beginning, {{0, 11}});
-    expect_refused(
-        [&] { (void)OutputClaim(output, "a test", prober).complete(job, beginning, {}); },
-        ExitCode::output, "rows 11 to 11 are in no journal");
+    expect_refused([&] { (void)Claim(output, "a test", prober).complete(job, beginning, {}); },
+                   ExitCode::output, "rows 11 to 11 are in no journal");
     EXPECT_FALSE(fs::exists(output));
 
     beginning = begin(job);
     commit(job, beginning, {{11, 12}});
-    EXPECT_EQ(OutputClaim(output, "a test", prober)
-                  .complete(job, beginning, {{"by", std::string("a test")}}),
-              Notes{});
+    EXPECT_EQ(
+        Claim(output, "a test", prober).complete(job, beginning, {{"by", std::string("a test")}}),
+        Notes{});
     EXPECT_FALSE(fs::exists(partial_name(output)));
     EXPECT_EQ(read_dataset<std::uint8_t>(output, "/x"), values);
     OwnFiles files;
     EXPECT_EQ(read_row_hashes(files, output, rows), finished_rows(job, beginning));
-    EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::done);
+    EXPECT_EQ(standing_of(job, job_identity(job), prober).standing, Standing::done);
     const PreparedJob other = prepared({"convolve.row_taps=[2]"});
-    const OutputStanding stale = output_standing(other, job_identity(other), prober);
+    const OutputStanding stale = standing_of(other, job_identity(other), prober);
     EXPECT_EQ(stale.standing, Standing::stale);
     EXPECT_FALSE(stale.only_input);
     EXPECT_NE(stale.why.find("row_taps"), std::string::npos) << stale.why;
 
-    OutputClaim(output, "a test", prober).release(job);
+    Claim(output, "a test", prober).release(job);
     EXPECT_FALSE(fs::exists(journal_folder(output)));
     EXPECT_EQ(leftovers_beside(output, job_identity(job)), Leftovers::none);
     fs::copy_file(folder / "in.h5", output, fs::copy_options::overwrite_existing);
-    EXPECT_EQ(output_standing(job, job_identity(job), prober).standing, Standing::foreign);
+    EXPECT_EQ(standing_of(job, job_identity(job), prober).standing, Standing::foreign);
 }
 
-TEST_F(Claim, DoesNotCompleteWhatAChangedInputMade) {
+TEST_F(ClaimTest, DoesNotCompleteWhatAChangedInputMade) {
     const PreparedJob job = prepared();
     const Beginning beginning = begin(job);
     commit(job, beginning, {{0, 12}});
     fs::last_write_time(folder / "in.h5",
                         fs::last_write_time(folder / "in.h5") + std::chrono::seconds(1));
     Prober prober;
-    expect_refused(
-        [&] { (void)OutputClaim(output, "a test", prober).complete(job, beginning, {}); },
-        ExitCode::input, "the input changed while it was read");
+    expect_refused([&] { (void)Claim(output, "a test", prober).complete(job, beginning, {}); },
+                   ExitCode::input, "the input changed while it was read");
     EXPECT_FALSE(fs::exists(output));
     EXPECT_EQ(listed(1), (RowSet{{0, 12}}));
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::output

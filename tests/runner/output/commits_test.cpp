@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 constexpr std::int64_t total = 100;
@@ -109,4 +109,4 @@ TEST_F(CommitsTest, DoesNotSyncWhenTold) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::output

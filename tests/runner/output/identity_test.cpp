@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 TEST(IdentityDifference, NamesWhatDiffers) {
@@ -174,4 +174,4 @@ TEST_F(JobIdentity, SeesTheOtherFilesThatAJobReads) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::output

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace runner {
+namespace runner::output {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -27,4 +27,4 @@ TEST(FirstForeignObject, NamesTheFirst) {
 }
 
 } // namespace
-} // namespace runner
+} // namespace runner::output

@@ -49,9 +49,9 @@ struct RepairTest : testing::Test {
                                  "[convolve]\nrow_taps = [2]\ncolumn_taps = [1]\n";
         OwnFiles files;
         const PreparedJob job = prepare_job(parse_job_text(text, "job.toml", {}), files);
-        OutputClaim claim(output, "a test", prober);
-        claim.replace(job, rules_of(job.file));
-        const Beginning beginning = claim.begin(job, 1, 1);
+        output::Claim claim(output, "a test", prober);
+        claim.replace(job, output::rules_of(job.file));
+        const output::Beginning beginning = claim.begin(job, 1, 1);
         const auto* const bytes = reinterpret_cast<const std::byte*>(elements.data());
         const auto writer = open_output_rows(output_dataset(job), 0, 1);
         writer->write(0, 6, bytes);

@@ -91,7 +91,7 @@ class EvolveTrial : public SteppedRun {
     RunTimes run(const Stop& until, std::optional<std::uint64_t> checkpoint,
                  const EvolveJob& what) {
         const Ranks ranks(Ranks::Alone{});
-        return SteppedRun::run([&](Commits& commits) {
+        return SteppedRun::run([&](output::Commits& commits) {
             return run_evolution({plan, what, ranks, reader, writer, &commits, progress, nullptr,
                                   until, HaloChoice{}, journal(), checkpoint, 3600,
                                   RowWriter::Sync::no, say()},
@@ -106,8 +106,8 @@ class EvolveTrial : public SteppedRun {
     }
     RowSet all_rows() const { return rows_of(shape_.snapshots.count()); }
     std::optional<std::uint64_t> kept() const {
-        return latest_checkpoint(journal(), {shape_.rows, plan.shape.state_row_bytes},
-                                 [](std::uint64_t) { return true; });
+        return output::latest_checkpoint(journal(), {shape_.rows, plan.shape.state_row_bytes},
+                                         [](std::uint64_t) { return true; });
     }
 
     SandJob job;

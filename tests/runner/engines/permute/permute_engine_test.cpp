@@ -70,7 +70,7 @@ class PermuteTrial : public SteppedRun {
     }
 
     RunTimes run() {
-        return SteppedRun::run([&](Commits& commits) {
+        return SteppedRun::run([&](output::Commits& commits) {
             return run_permutation(
                 {plan, job, 0, reader, writer, progress, nullptr, &commits, &stop, say()},
                 [] { return Queue(CpuQueue(1)); });

@@ -65,7 +65,7 @@ class StreamTrial : public SteppedRun {
 
     RunTimes run() {
         BorderRows border(plan_.decomposition, 0, row_bytes);
-        return SteppedRun::run([&](Commits& commits) {
+        return SteppedRun::run([&](output::Commits& commits) {
             return run_stream(
                 {plan_, job, 0, reader, border, writer, progress, nullptr, &commits, &stop, say()},
                 [] { return Queue(CpuQueue(1)); });
