@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/levels/reduce_blocks.hpp"
 
-#include "base/rounding.hpp"
-#include "io/rows/file_elements.hpp"
+#include "io/levels/block_lines.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -13,16 +11,6 @@
 
 namespace runner {
 namespace {
-
-template <class T> constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, Half>;
-
-template <class T> auto value_of(T element) {
-    if constexpr (std::is_same_v<T, Half>) {
-        return half_value(element);
-    } else {
-        return element;
-    }
-}
 
 /// To nearest, ties to even. Bits of half numbers without a sign are ordered as the numbers are.
 Half half_of(double value) {
@@ -60,64 +48,9 @@ template <class T>
 using Sum =
     std::conditional_t<is_real<T>, double, std::conditional_t<sizeof(T) == 8, Wide, std::int64_t>>;
 
-/// sum / count, to nearest, ties to even.
-template <class S> S rounded_quotient(S sum, S count) {
-    S quotient = 0;
-    S rest = 0;
-    if ((count & (count - 1)) == 0) {
-        quotient = sum >> std::countr_zero(static_cast<std::uint64_t>(count));
-        rest = sum & (count - 1);
-    } else {
-        quotient = sum / count;
-        rest = sum % count;
-        if (rest < 0) {
-            rest += count;
-            --quotient;
-        }
-    }
-    const S twice = 2 * rest;
-    return quotient + (twice > count || (twice == count && (quotient & 1) != 0) ? 1 : 0);
-}
-
-/// The rows of one row of blocks: lines of elements in the order z, y.
-template <class T> struct Lines {
-    std::vector<const T*> rows;
-    std::int64_t columns = 0; ///< of each
-    std::int64_t factor = 1;  ///< columns of a block
-    std::int64_t nearest = 0; ///< the row that the blocks' middle is in
-
-    std::int64_t blocks() const { return ceil_divide(columns, factor); }
-    std::int64_t begin(std::int64_t block) const { return block * factor; }
-    std::int64_t end(std::int64_t block) const { return std::min(columns, (block + 1) * factor); }
-    std::int64_t elements(std::int64_t block) const {
-        return std::ssize(rows) * (end(block) - begin(block));
-    }
-};
-
-/// Adds each element to its block's sum, in the order x.
-template <class T, class S>
-void add_row(const T* row, std::int64_t columns, std::int64_t factor, S* sums) {
-    const std::int64_t whole = columns / factor;
-    if (factor == 2) {
-        for (std::int64_t i = 0; i < whole; ++i) {
-            sums[i] = (sums[i] + static_cast<S>(value_of(row[2 * i]))) +
-                      static_cast<S>(value_of(row[2 * i + 1]));
-        }
-    } else {
-        for (std::int64_t i = 0; i < whole; ++i) {
-            for (std::int64_t j = 0; j < factor; ++j) {
-                sums[i] += static_cast<S>(value_of(row[i * factor + j]));
-            }
-        }
-    }
-    for (std::int64_t j = whole * factor; j < columns; ++j) {
-        sums[whole] += static_cast<S>(value_of(row[j]));
-    }
-}
-
 template <class T> class Mean {
   public:
-    void make(const Lines<T>& lines, T* out) {
+    void make(const BlockLines<T>& lines, T* out) {
         sums_.assign(static_cast<std::size_t>(lines.blocks()), 0);
         for (const T* const row : lines.rows) {
             add_row(row, lines.columns, lines.factor, sums_.data());
@@ -147,7 +80,7 @@ template <class T> bool is_nan(T element) {
 /// NaN where one of the elements is.
 template <class T> class Max {
   public:
-    void make(const Lines<T>& lines, T* out) {
+    void make(const BlockLines<T>& lines, T* out) {
         for (std::int64_t block = 0; block < lines.blocks(); ++block) {
             T most = lines.rows.front()[lines.begin(block)];
             for (const T* const row : lines.rows) {
@@ -166,7 +99,7 @@ template <class T> class Max {
 
 template <class T> class Nearest {
   public:
-    void make(const Lines<T>& lines, T* out) {
+    void make(const BlockLines<T>& lines, T* out) {
         const T* const row = lines.rows[static_cast<std::size_t>(lines.nearest)];
         for (std::int64_t block = 0; block < lines.blocks(); ++block) {
             out[block] =
@@ -194,7 +127,7 @@ template <class T> class Gathered {
   public:
     virtual ~Gathered() = default;
 
-    void make(const Lines<T>& lines, T* out) {
+    void make(const BlockLines<T>& lines, T* out) {
         for (std::int64_t block = 0; block < lines.blocks(); ++block) {
             elements_.clear();
             for (const T* const row : lines.rows) {
@@ -253,107 +186,17 @@ template <class T> class Mode final : public Gathered<T> {
     }
 };
 
-template <class T, class Made, class Maker>
-void make_all(const Blocks& blocks, const T* from, Made* to, Maker maker) {
-    const auto [depth, height, width] = blocks.extents;
-    const auto [deep, high, wide] = blocks.factors;
-    const auto counts = blocks.counts();
-    const bool is_dense = blocks.pitches[1] == 0;
-    const std::int64_t row = is_dense ? width : blocks.pitches[1];
-    const std::int64_t layer = is_dense ? height * width : blocks.pitches[0];
-    Lines<T> lines;
-    lines.columns = width;
-    lines.factor = wide;
-    for (std::int64_t z = 0; z < depth; z += deep) {
-        for (std::int64_t y = 0; y < height; y += high) {
-            const std::int64_t z_end = std::min(depth, z + deep);
-            const std::int64_t y_end = std::min(height, y + high);
-            lines.rows.clear();
-            for (std::int64_t i = z; i < z_end; ++i) {
-                for (std::int64_t j = y; j < y_end; ++j) {
-                    lines.rows.push_back(from + i * layer + j * row);
-                }
-            }
-            lines.nearest = std::min((deep - 1) / 2, z_end - z - 1) * (y_end - y) +
-                            std::min((high - 1) / 2, y_end - y - 1);
-            maker.make(lines, to);
-            to += counts[2];
-        }
-    }
-}
-
-/// The sums of blocks of integers, into the caller's memory: of the rows first, which takes no
-/// shuffles, and then along the row that is left.
-template <class T> class Sums {
-  public:
-    void make(const Lines<T>& lines, std::int64_t* out) {
-        constexpr std::size_t most_rows = 32768; // so many of 16 bits are below 2^31
-        if (sizeof(T) <= 2 && lines.rows.size() <= most_rows) {
-            add(lines, narrow_, out);
-        } else {
-            add(lines, wide_, out);
-        }
-    }
-
-  private:
-    template <class S>
-    static void add(const Lines<T>& lines, std::vector<S>& sums, std::int64_t* out) {
-        const std::int64_t columns = lines.columns;
-        sums.assign(lines.rows.front(), lines.rows.front() + columns);
-        S* const sum = sums.data();
-        std::for_each(lines.rows.begin() + 1, lines.rows.end(), [&](const T* row) {
-            for (std::int64_t i = 0; i < columns; ++i) {
-                sum[i] += static_cast<S>(row[i]);
-            }
-        });
-        std::fill_n(out, lines.blocks(), 0);
-        add_row(sum, columns, lines.factor, out);
-    }
-
-    std::vector<std::int32_t> narrow_;
-    std::vector<std::int64_t> wide_;
-};
-
 template <class T>
 void reduce(const Blocks& blocks, Downsample how, const std::byte* in, std::byte* out) {
     const auto* const from = reinterpret_cast<const T*>(in);
     auto* const to = reinterpret_cast<T*>(out);
     switch (how) {
-    case Downsample::mean: return make_all(blocks, from, to, Mean<T>());
-    case Downsample::median: return make_all(blocks, from, to, Median<T>());
-    case Downsample::max: return make_all(blocks, from, to, Max<T>());
-    case Downsample::nearest: return make_all(blocks, from, to, Nearest<T>());
-    case Downsample::mode: return make_all(blocks, from, to, Mode<T>());
+    case Downsample::mean: return make_row_by_row(blocks, from, to, Mean<T>());
+    case Downsample::median: return make_row_by_row(blocks, from, to, Median<T>());
+    case Downsample::max: return make_row_by_row(blocks, from, to, Max<T>());
+    case Downsample::nearest: return make_row_by_row(blocks, from, to, Nearest<T>());
+    case Downsample::mode: return make_row_by_row(blocks, from, to, Mode<T>());
     }
-}
-
-/// Sums of blocks of as many elements each, as means.
-template <class T>
-void divide_row(const std::int64_t* sums, std::int64_t blocks, std::int64_t elements, T* to) {
-    if (elements > 1 && (elements & (elements - 1)) == 0) {
-        // Vectors of SSE2 shift numbers without a sign alone.
-        using Sum = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
-        const int shift = std::countr_zero(static_cast<std::uint64_t>(elements));
-        const auto below_half = static_cast<Sum>(elements / 2 - 1);
-        for (std::int64_t i = 0; i < blocks; ++i) { // an odd quotient takes a half up
-            const auto sum = static_cast<Sum>(sums[i]);
-            to[i] = static_cast<T>((sum + below_half + (sum >> shift & 1)) >> shift);
-        }
-        return;
-    }
-    for (std::int64_t i = 0; i < blocks; ++i) {
-        to[i] = static_cast<T>(rounded_quotient(sums[i], elements));
-    }
-}
-
-/// Calls `use` with a zero of the element type of an array that has exact sums.
-template <class Use> void visit_small_integer(const ArrayInfo& array, const Use& use) {
-    visit_element_type(array.type, [&](auto zero) {
-        using T = decltype(zero);
-        if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
-            use(zero);
-        }
-    });
 }
 
 } // namespace
@@ -371,51 +214,6 @@ void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, Downsample how,
     }
     visit_element_type(array.type,
                        [&](auto zero) { reduce<decltype(zero)>(blocks, how, in, out); });
-}
-
-bool has_exact_sums(const ArrayInfo& array) {
-    bool has = false;
-    if (is_number(array.type)) {
-        visit_small_integer(array, [&](auto /*zero*/) { has = true; });
-    }
-    return has;
-}
-
-void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in,
-                std::int64_t* sums) {
-    visit_small_integer(array, [&](auto zero) {
-        using T = decltype(zero);
-        make_all(blocks, reinterpret_cast<const T*>(in), sums, Sums<T>());
-    });
-}
-
-void sum_blocks(const Blocks& blocks, const std::int64_t* in, std::int64_t* sums) {
-    make_all(blocks, in, sums, Sums<std::int64_t>());
-}
-
-void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_t* sums,
-                 std::byte* out) {
-    visit_small_integer(array, [&](auto zero) {
-        using T = decltype(zero);
-        const auto counts = blocks.counts();
-        const auto length = [&](std::size_t axis, std::int64_t block) {
-            const std::int64_t factor = blocks.factors[axis];
-            return std::min(factor, blocks.extents[axis] - block * factor);
-        };
-        auto* to = reinterpret_cast<T*>(out);
-        const std::int64_t whole = blocks.extents[2] / blocks.factors[2]; // blocks of a row
-        for (std::int64_t z = 0; z < counts[0]; ++z) {
-            for (std::int64_t y = 0; y < counts[1]; ++y) {
-                const std::int64_t in_plane = length(0, z) * length(1, y);
-                divide_row(sums, whole, in_plane * blocks.factors[2], to);
-                if (whole < counts[2]) {
-                    divide_row(sums + whole, 1, in_plane * length(2, whole), to + whole);
-                }
-                sums += counts[2];
-                to += counts[2];
-            }
-        }
-    });
 }
 
 } // namespace runner
