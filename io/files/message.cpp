@@ -2,7 +2,9 @@
 #include "io/files/message.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -37,6 +39,10 @@ void MessageWriter::texts(const std::vector<std::string>& values) {
     for (const std::string& value : values) {
         text(value);
     }
+}
+
+void MessageWriter::optional_number(const std::optional<std::int64_t>& value) {
+    numbers(value ? std::vector<std::int64_t>{*value} : std::vector<std::int64_t>());
 }
 
 std::string_view MessageReader::take(std::size_t bytes) {
@@ -82,11 +88,26 @@ std::vector<std::int64_t> MessageReader::numbers() {
     return values;
 }
 
+std::optional<std::int64_t> MessageReader::optional_number() {
+    const std::vector<std::int64_t> values = numbers();
+    if (values.size() > 1) {
+        throw BadMessage(fmt::format("one number stands for {}", values.size()));
+    }
+    return values.empty() ? std::nullopt : std::optional(values.front());
+}
+
 std::vector<std::string> MessageReader::texts() {
     std::vector<std::string> values(count(word));
     for (std::string& value : values) {
         value = text();
     }
+    return values;
+}
+
+std::vector<std::string> MessageReader::printable_texts() {
+    std::vector<std::string> values = texts();
+    std::transform(values.begin(), values.end(), values.begin(),
+                   [](const std::string& text) { return printable(text); });
     return values;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ class MessageWriter {
     void text(std::string_view value);
     void numbers(const std::vector<std::int64_t>& values);
     void texts(const std::vector<std::string>& values);
+    void optional_number(const std::optional<std::int64_t>& value);
 
     std::string take() { return std::move(bytes_); }
 
@@ -46,6 +48,9 @@ class MessageReader {
     std::string text();
     std::vector<std::int64_t> numbers();
     std::vector<std::string> texts();
+    /// Texts for people, each as printable() shows it.
+    std::vector<std::string> printable_texts();
+    std::optional<std::int64_t> optional_number();
 
     /// How many items follow, each of `least_bytes` ≥ 1 or more: no more than the message holds.
     std::size_t count(std::size_t least_bytes);

@@ -16,24 +16,6 @@ namespace {
 constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t word = sizeof(std::int64_t);
 
-std::vector<std::string> printable_texts(std::vector<std::string> texts) {
-    std::transform(texts.begin(), texts.end(), texts.begin(),
-                   [](const std::string& text) { return printable(text); });
-    return texts;
-}
-
-void put(MessageWriter& to, const std::optional<std::int64_t>& value) {
-    to.numbers(value ? std::vector<std::int64_t>{*value} : std::vector<std::int64_t>());
-}
-
-std::optional<std::int64_t> take_optional(MessageReader& from) {
-    const std::vector<std::int64_t> values = from.numbers();
-    if (values.size() > 1) {
-        throw BadMessage(fmt::format("one number stands for {}", values.size()));
-    }
-    return values.empty() ? std::nullopt : std::optional(values.front());
-}
-
 void put(MessageWriter& to, const DatasetInfo& info) {
     to.number(static_cast<std::int64_t>(info.array.type));
     to.numbers(info.array.shape);
@@ -44,12 +26,13 @@ void put(MessageWriter& to, const DatasetInfo& info) {
     to.numbers(info.chunk);
     to.texts(info.filters);
     to.number(info.stored_bytes);
-    put(to, info.offset);
-    put(to, info.channels ? std::optional<std::int64_t>(*info.channels) : std::nullopt);
+    to.optional_number(info.offset);
+    to.optional_number(info.channels ? std::optional<std::int64_t>(*info.channels) : std::nullopt);
     put_axes(to, info.axes);
     to.texts(info.invalid);
-    put(to, info.invalid_value ? std::optional(std::bit_cast<std::int64_t>(*info.invalid_value))
-                               : std::nullopt);
+    to.optional_number(info.invalid_value
+                           ? std::optional(std::bit_cast<std::int64_t>(*info.invalid_value))
+                           : std::nullopt);
     to.texts(info.masks);
     to.number(static_cast<std::int64_t>(info.order));
     to.texts(info.notes);
@@ -65,24 +48,24 @@ DatasetInfo take_info(MessageReader& from) {
     info.big_endian = from.number_up_to(1) == 1;
     info.storage = printable(from.text());
     info.chunk = from.numbers();
-    info.filters = printable_texts(from.texts());
+    info.filters = from.printable_texts();
     info.stored_bytes = from.number_up_to(highest);
-    info.offset = take_optional(from);
-    if (const std::optional<std::int64_t> channels = take_optional(from)) {
+    info.offset = from.optional_number();
+    if (const std::optional<std::int64_t> channels = from.optional_number()) {
         if (*channels != 1 && *channels != 3 && *channels != 4) {
             throw BadMessage(fmt::format("an image has {} channels", *channels));
         }
         info.channels = static_cast<int>(*channels);
     }
     info.axes = take_axes(from, info.array);
-    info.invalid = printable_texts(from.texts());
-    if (const std::optional<std::int64_t> bits = take_optional(from)) {
+    info.invalid = from.printable_texts();
+    if (const std::optional<std::int64_t> bits = from.optional_number()) {
         info.invalid_value = std::bit_cast<double>(*bits);
     }
     info.masks = from.texts();
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
-    info.notes = printable_texts(from.texts());
+    info.notes = from.printable_texts();
     return info;
 }
 
@@ -233,107 +216,6 @@ void take_sources(MessageReader& from, DatasetLayout& layout) {
     }
 }
 
-void put_value(MessageWriter& to, const std::string& value) { to.text(value); }
-void put_value(MessageWriter& to, std::int64_t value) { to.number(value); }
-void put_value(MessageWriter& to, double value) { to.real(value); }
-template <class T> void put_value(MessageWriter& to, const std::vector<T>& values) {
-    to.number(std::ssize(values));
-    for (const T& value : values) {
-        put_value(to, value);
-    }
-}
-
-void take_value(MessageReader& from, std::string& value) { value = from.text(); }
-void take_value(MessageReader& from, std::int64_t& value) { value = from.number(); }
-void take_value(MessageReader& from, double& value) { value = from.real(); }
-template <class T> void take_value(MessageReader& from, std::vector<T>& values) {
-    values.resize(from.count(word));
-    for (T& value : values) {
-        take_value(from, value);
-    }
-}
-
-/// A value of alternative `index`, counted from `I`.
-template <std::size_t I = 0>
-AttributeValue take_alternative(MessageReader& from, std::size_t index) {
-    if constexpr (I < std::variant_size_v<AttributeValue>) {
-        if (index != I) {
-            return take_alternative<I + 1>(from, index);
-        }
-        std::variant_alternative_t<I, AttributeValue> value{};
-        take_value(from, value);
-        return value;
-    } else {
-        throw BadMessage("an attribute is of no known kind");
-    }
-}
-
-void put(MessageWriter& to, const AttributeList& attributes) {
-    to.number(std::ssize(attributes));
-    for (const auto& [name, value] : attributes) {
-        to.text(name);
-        to.number(static_cast<std::int64_t>(value.index()));
-        std::visit([&to](const auto& some) { put_value(to, some); }, value);
-    }
-}
-
-AttributeList take_attributes(MessageReader& from) {
-    AttributeList attributes;
-    for (std::size_t left = from.count(3 * word); left > 0; --left) {
-        std::string name = from.text();
-        const auto index =
-            static_cast<std::size_t>(from.number_up_to(std::variant_size_v<AttributeValue> - 1));
-        attributes.emplace_back(std::move(name), take_alternative(from, index));
-    }
-    return attributes;
-}
-
-void put(MessageWriter& to, const DatasetContent& content) {
-    to.text(content.path);
-    to.text(content.type);
-    to.numbers(content.shape);
-    to.number(content.bytes);
-    to.number(content.stored_bytes);
-    to.text(content.storage);
-    to.numbers(content.chunk);
-    to.texts(content.filters);
-    put(to, content.offset);
-    put(to, content.attributes);
-}
-
-void put(MessageWriter& to, const LinkContent& link) {
-    to.text(link.path);
-    to.text(link.kind);
-    to.text(link.target);
-    to.text(link.leads_to);
-    to.number(link.is_dataset ? 1 : 0);
-}
-
-LinkContent take_link(MessageReader& from) {
-    LinkContent link;
-    link.path = from.text();
-    link.kind = printable(from.text());
-    link.target = from.text();
-    link.leads_to = from.text();
-    link.is_dataset = from.number_up_to(1) == 1;
-    return link;
-}
-
-DatasetContent take_dataset(MessageReader& from) {
-    DatasetContent content;
-    content.path = from.text();
-    content.type = printable(from.text());
-    content.shape = from.numbers();
-    content.bytes = from.number();
-    content.stored_bytes = from.number();
-    content.storage = printable(from.text());
-    content.chunk = from.numbers();
-    content.filters = printable_texts(from.texts());
-    content.offset = take_optional(from);
-    content.attributes = take_attributes(from);
-    return content;
-}
-
 } // namespace
 
 std::string encode_layout(const DatasetLayout& layout) {
@@ -358,53 +240,6 @@ DatasetLayout decode_layout(std::string_view bytes) {
     layout.files = take_marks(from);
     from.end();
     return layout;
-}
-
-std::string encode_attributes(const AttributeList& attributes) {
-    MessageWriter to;
-    put(to, attributes);
-    return to.take();
-}
-
-AttributeList decode_attributes(std::string_view bytes) {
-    MessageReader from(bytes);
-    AttributeList attributes = take_attributes(from);
-    from.end();
-    return attributes;
-}
-
-std::string encode_content(const FileContent& content) {
-    MessageWriter to;
-    to.text(content.file);
-    to.text(content.format);
-    to.number(content.bytes);
-    put(to, content.attributes);
-    to.number(std::ssize(content.datasets));
-    for (const DatasetContent& dataset : content.datasets) {
-        put(to, dataset);
-    }
-    to.number(std::ssize(content.links));
-    for (const LinkContent& link : content.links) {
-        put(to, link);
-    }
-    return to.take();
-}
-
-FileContent decode_content(std::string_view bytes) {
-    MessageReader from(bytes);
-    FileContent content;
-    content.file = from.text();
-    content.format = printable(from.text());
-    content.bytes = from.number();
-    content.attributes = take_attributes(from);
-    for (std::size_t left = from.count(10 * word); left > 0; --left) {
-        content.datasets.push_back(take_dataset(from));
-    }
-    for (std::size_t left = from.count(5 * word); left > 0; --left) {
-        content.links.push_back(take_link(from));
-    }
-    from.end();
-    return content;
 }
 
 } // namespace runner

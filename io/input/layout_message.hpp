@@ -3,7 +3,6 @@
 
 #include "io/files/message.hpp"
 #include "io/input/dataset_layout.hpp"
-#include "io/inspect/file_content.hpp"
 
 #include <string>
 #include <string_view>
@@ -12,14 +11,8 @@ namespace runner {
 
 /// What a process that reads a file hands over, as bytes. Decoding trusts nothing: texts for people
 /// come without control characters, and check_layout() is still to be called.
-/// Each decode_…(): @throws BadMessage.
+/// decode_layout(): @throws BadMessage.
 std::string encode_layout(const DatasetLayout& layout);
 DatasetLayout decode_layout(std::string_view bytes);
-
-std::string encode_attributes(const AttributeList& attributes);
-AttributeList decode_attributes(std::string_view bytes);
-
-std::string encode_content(const FileContent& content);
-FileContent decode_content(std::string_view bytes);
 
 } // namespace runner

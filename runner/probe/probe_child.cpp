@@ -8,6 +8,7 @@
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/metadata/content_message.hpp"
 #include "io/metadata/metadata.hpp"
 #include "io/metadata/read_metadata.hpp"
 #include "runner/probe/probe_limits.hpp"

@@ -6,6 +6,7 @@
 #include "io/input/check_dataset.hpp"
 #include "io/input/layout_message.hpp"
 #include "io/input/stack.hpp"
+#include "io/metadata/content_message.hpp"
 #include "io/metadata/metadata.hpp"
 #include "io/rows/rows.hpp"
 #include "runner/job_file/job_text.hpp"

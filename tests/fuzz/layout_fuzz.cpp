@@ -11,6 +11,7 @@
 #include "io/input/layout_readers.hpp"
 #include "io/input/open_rows.hpp"
 #include "io/metadata/carry_metadata.hpp"
+#include "io/metadata/content_message.hpp"
 #include "io/metadata/metadata.hpp"
 #include "io/rows/row_geometry.hpp"
 

@@ -202,32 +202,9 @@ TEST(LayoutMessage, TakesNoMoreMemoryThanItHolds) {
     MessageWriter writer;
     writer.number(INT64_MAX);
     const std::string huge = writer.take();
-    EXPECT_THROW((void)decode_attributes(huge), BadMessage);
     EXPECT_THROW((void)MessageReader(huge).numbers(), BadMessage);
     EXPECT_THROW((void)MessageReader(huge).text(), BadMessage);
     EXPECT_THROW((void)MessageReader(huge).texts(), BadMessage);
-}
-
-TEST(LayoutMessage, CarriesAttributesAndContents) {
-    const AttributeList attributes = {{"text", std::string("a\0b", 3)},
-                                      {"count", std::int64_t{-7}},
-                                      {"ratio", 0.125},
-                                      {"texts", std::vector<std::string>{"", "x"}},
-                                      {"counts", std::vector<std::int64_t>{1, -1}},
-                                      {"ratios", std::vector<double>{0.5}}};
-    EXPECT_EQ(decode_attributes(encode_attributes(attributes)), attributes);
-    const Made made(packed);
-    FileContent content = file_content(made.known.file);
-    content.attributes = attributes;
-    const FileContent back = decode_content(encode_content(content));
-    EXPECT_EQ(back.file, content.file);
-    EXPECT_EQ(back.format, "HDF5");
-    EXPECT_EQ(back.bytes, content.bytes);
-    EXPECT_EQ(back.attributes, attributes);
-    ASSERT_EQ(back.datasets.size(), 1U);
-    EXPECT_EQ(back.datasets[0].path, "/x");
-    EXPECT_EQ(back.datasets[0].filters, content.datasets[0].filters);
-    EXPECT_EQ(back.datasets[0].shape, content.datasets[0].shape);
 }
 
 } // namespace
