@@ -9,6 +9,9 @@
 
 namespace runner {
 
+/// The facts of a plan, its memory and what each rank has to do.
+Json plan_value(const JobPlan& plan);
+
 /// What stages did, by their names.
 Json stages_value(const std::array<StageTimes, stage_count>& stages);
 
