@@ -11,7 +11,7 @@
 #include "runner/probe/probe_child.hpp"
 #include "runner/probe/served_rows.hpp"
 #include "runner/report/version.hpp"
-#include "runner/run.hpp"
+#include "runner/run_job.hpp"
 
 #include <chrono>
 #include <csignal>

@@ -8,7 +8,7 @@
 #include "io/output/own_parts.hpp"
 #include "runner/job_file/file_names.hpp"
 #include "runner/probe/probed_files.hpp"
-#include "runner/run.hpp"
+#include "runner/run_job.hpp"
 #include "runner/run_passes.hpp"
 
 #include <algorithm>
