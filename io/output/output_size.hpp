@@ -14,8 +14,8 @@ namespace runner {
 /// below 4 GiB. A rank's slab and a
 /// write must begin on a multiple of it within each frame of `array.shape[n-2]` rows (one frame of
 /// `shape[0]` rows where there is one axis), and end on one or with the frame. 1 when contiguous.
-/// Of another format as WrittenFormat says: where rows may share a byte, the rows after which one
-/// begins on a byte border.
+/// Another format says it by its WrittenFormat: where rows may share a byte, the rows after which
+/// one begins on a byte border.
 /// @throws Error (usage) for a layout that rows cannot be written in.
 std::int64_t row_alignment(const ArrayInfo& array, const OutputLayout& layout);
 

@@ -22,7 +22,7 @@ using ConstBytes = nanobind::ndarray<const std::uint8_t, nanobind::ndim<1>, nano
                                      nanobind::device::cpu>;
 using Shape = std::vector<std::int64_t>;
 using TypeAndShape = std::pair<std::string, Shape>;
-/// Of an array that a job's text names: name, element type, extents, bytes.
+/// What describes an array that a job's text names: name, element type, extents, bytes.
 using ArrayArgument = std::tuple<std::string, std::string, Shape, ConstBytes>;
 
 /// Every type of element; names as numpy's, or "bytes16" for what is only moved.
