@@ -136,13 +136,26 @@ TEST(JobFilePage, NamesTheKeysThatTheParserKnowsAndNoOther) {
     EXPECT_EQ(top, known_top);
 }
 
+/// The names of a kind's keys, as scripts/key-tables writes them into a sentence.
+std::string key_names(const Kind& kind) {
+    std::string names;
+    for (const KeyText& key : kind.keys()) {
+        names += (names.empty() ? "`" : ", `") + key.name + "`" +
+                 (key.usual == "required" ? " (required)" : "");
+    }
+    return names;
+}
+
 TEST(KeyTables, AreThoseOfTheDeclarations) {
     const std::string job_file = page();
     for (const Kind& kind : kinds()) {
         const std::string name(kind.name);
         const std::string own = part_under(read_page(name + ".md"), "## Keys");
-        const std::string part = own.empty() ? part_under(job_file, "### [" + name + "]") : own;
-        EXPECT_NE(part.find(key_table(kind)), std::string::npos)
+        const std::string here = part_under(job_file, "### [" + name + "]");
+        EXPECT_NE((own.empty() ? here : own).find(key_table(kind)), std::string::npos)
+            << name << ": run scripts/key-tables build/bin/runner";
+        EXPECT_TRUE(own.empty() ||
+                    here.find("keys: " + key_names(kind) + ".\n") != std::string::npos)
             << name << ": run scripts/key-tables build/bin/runner";
     }
 }
