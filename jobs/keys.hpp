@@ -124,6 +124,12 @@ template <class Keys> class Key {
         applies_ = std::move(applies);
         return std::move(*this);
     }
+    /// As only_where(); elsewhere the key has no effect, and to give it is an error. `others`: what
+    /// it goes with, as `method = "number"`.
+    Key only_with(std::string others, std::function<bool(const Keys&)> applies) && {
+        others_ = std::move(others);
+        return std::move(*this).only_where(std::move(applies));
+    }
     /// Called when the key was read, there or not: for defaults of others that depend on it, and
     /// for what must be true of several keys, which it reports. False: something is wrong.
     Key then(Read next) && {
@@ -140,6 +146,16 @@ template <class Keys> class Key {
             return false;
         }
         return (!is_there || read_(table, keys)) && (!then_ || then_(table, keys));
+    }
+
+    /// Reports a key that is there and has no effect beside the others; false then.
+    bool check_effect(TableReader& table, const Keys& keys) const {
+        if (others_.empty() || applies_(keys) || !table.has(text_.name)) {
+            return true;
+        }
+        table.complain(text_.name, "has an effect only with " + others_ +
+                                       ": write that too, or leave " + text_.name + " out");
+        return false;
     }
 
     std::string line(const Keys& keys, CanonicalFor use) const {
@@ -162,6 +178,7 @@ template <class Keys> class Key {
     std::string missing_; ///< empty: the key may be left out
     std::string instead_; ///< the key that may be there in its place; empty: none
     std::function<std::string(const Keys&)> comment_;
+    std::string others_; ///< what the key goes with; empty: anything
     std::function<bool(const Keys&)> applies_;
 };
 
@@ -209,6 +226,9 @@ template <class Keys> class KeyList {
         bool is_right = true;
         for (const Key<Keys>& key : keys_) {
             is_right = key.read(table, keys) && is_right;
+        }
+        for (const Key<Keys>& key : keys_) {
+            is_right = is_right && key.check_effect(table, keys);
         }
         return is_right ? std::optional(std::move(keys)) : std::nullopt;
     }

@@ -81,7 +81,7 @@ const KeyList<CorrectKeys>& correct_list() {
             .sample("true", KeyText::Shown::commented),
         key<Keys>("floor", &Keys::floor, floor_form(),
                   "smaller values are raised to this before the logarithm")
-            .only_where([](const Keys& keys) { return keys.negative_log; })
+            .only_with("negative_log = true", [](const Keys& keys) { return keys.negative_log; })
             .sample("1e-6", KeyText::Shown::commented),
         key<Keys>("air", &Keys::air, air_form(),
                   "where the beam meets nothing: its mean brings the flat field to each frame")

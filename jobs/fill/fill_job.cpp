@@ -53,6 +53,7 @@ Form<Extents3> reach_form() {
 }
 
 bool is_number(const FillKeys& keys) { return keys.method == Fill::Method::number; }
+bool looks_around(const FillKeys& keys) { return !is_number(keys); }
 
 const KeyList<FillKeys>& fill_list() {
     using Keys = FillKeys;
@@ -63,17 +64,17 @@ const KeyList<FillKeys>& fill_list() {
                     "around it that has any, or `value`"),
         key<Keys>("value", &Keys::value, number_form(), "the number of `method = \"number\"`")
             .unit("units of the input")
-            .only_where(is_number)
+            .only_with("method = \"number\"", is_number)
             .sample("0", KeyText::Shown::commented),
         key<Keys>("reach", &Keys::reach, reach_form(),
                   "how far valid elements are looked for, `[z, y, x]` or `[y, x]`")
             .unit("elements")
-            .only_where([](const Keys& keys) { return !is_number(keys); }),
+            .only_with("method = \"nearest\" or \"mean\"", looks_around),
         key<Keys>("rest", &Keys::rest, number_form(),
                   "what elements without a valid one in reach become")
             .unit("units of the input")
             .usually("they stay invalid")
-            .only_where([](const Keys& keys) { return !is_number(keys); })
+            .only_with("method = \"nearest\" or \"mean\"", looks_around)
             .sample("0", KeyText::Shown::commented),
     });
     return list;

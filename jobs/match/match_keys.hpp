@@ -86,6 +86,8 @@ template <class Keys> std::vector<Key<Keys>> choosing_keys(std::string usual_ste
         key<Keys>("order", &MatchKeys::order, choice_form<MatchOrder>({"ascending", "descending"}),
                   "of the matches of a patch by distance")
             .detail("`descending` puts the nearest match last")
+            .then(not_with_all<Keys>(
+                "order", [](const Keys& keys) { return keys.order == MatchOrder::nearest_first; }))
             .only_where(chooses),
         key<Keys>("selection", &MatchKeys::selection,
                   choice_form<MatchSelection>({"fast", "serial", "min_and_swap"}),

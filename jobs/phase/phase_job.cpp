@@ -103,7 +103,7 @@ const KeyList<PhaseKeys>& phase_list() {
             .sample("true", KeyText::Shown::commented),
         key<Keys>("floor", &Keys::floor, floor_form(),
                   "smaller values are raised to this before the logarithm")
-            .only_where([](const Keys& keys) { return keys.negative_log; })
+            .only_with("negative_log = true", [](const Keys& keys) { return keys.negative_log; })
             .sample("1e-6", KeyText::Shown::commented),
     });
     return list;

@@ -46,12 +46,13 @@ const KeyList<StripesKeys>& stripes_list() {
             .usually("`21`; `51` unless method is `sort`"),
         key<Keys>("snr", &Keys::snr, number_from_zero_form(),
                   "how far a column must be from others to be a stripe; of the range of usual ones")
-            .only_where(finds_stripes)
+            .only_with("method = \"large\", \"dead\" or \"all\"", finds_stripes)
             .sample("3.0", KeyText::Shown::commented),
         key<Keys>("small", &Keys::small, integer_form(1, Stripes::most_size),
                   "the window of the medians of the last step of `all`")
             .unit("columns")
-            .only_where([](const Keys& keys) { return keys.method == Stripes::Method::all; })
+            .only_with("method = \"all\"",
+                       [](const Keys& keys) { return keys.method == Stripes::Method::all; })
             .sample("21", KeyText::Shown::commented),
     });
     return list;
