@@ -152,6 +152,8 @@ Metadata converted_metadata(const FrameSource& source, const ConvertRequest& req
             metadata = of_other_type(metadata);
         }
     }
+    const std::vector<std::string>& unkept = source.reader->info().unkept;
+    metadata.left_out.insert(metadata.left_out.end(), unkept.begin(), unkept.end());
     metadata.shape = output.array.shape;
     if (!said || metadata.empty() || !output.layout.is_hdf5()) {
         metadata.placement = output.axes;

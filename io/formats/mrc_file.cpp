@@ -40,6 +40,7 @@ constexpr std::int64_t origin_at = 196;
 constexpr std::int64_t map_at = 208;
 constexpr std::int64_t machine_at = 212;
 constexpr std::int64_t deviation_at = 216; ///< RMS
+constexpr std::int64_t labels_at = 220;    ///< NLABL
 
 constexpr std::int32_t image_group = 0;
 constexpr std::int32_t volume_group = 1;
@@ -190,6 +191,25 @@ Axes mrc_axes(const HeaderFields& fields, const std::vector<std::int64_t>& shape
     return fitting_axes(std::move(made), shape);
 }
 
+/// What the header says beside the voxels and their places.
+std::vector<std::string> unkept_of_mrc(const HeaderFields& fields) {
+    constexpr std::int32_t most_labels = 10;
+    constexpr std::int64_t label_bytes = 80;
+    constexpr std::string_view writer = "Created by"; // says nothing of the image
+    std::vector<std::string> unkept;
+    const std::int32_t labels = std::clamp(fields.at<std::int32_t>(labels_at), 0, most_labels);
+    for (std::int64_t label = 0; label < labels && unkept.empty(); ++label) {
+        const std::int64_t byte = labels_at + 4 + label * label_bytes;
+        if (fields.text(byte, writer.size()) != writer) {
+            unkept.emplace_back("the labels");
+        }
+    }
+    if (fields.at<std::int32_t>(extended_at) > 0) {
+        unkept.emplace_back("the extended header");
+    }
+    return unkept;
+}
+
 /// Columns, rows and sections of a file, and the sections of a volume.
 struct Extents {
     std::array<std::int64_t, 3> of_file{};
@@ -238,6 +258,7 @@ DenseLayout parse_mrc(const std::array<std::byte, mrc_header_bytes>& head,
                                                                 : DenseLayout::Bytes::little_endian;
     layout.storage = "MRC";
     layout.axes = mrc_axes(fields, layout.array.shape);
+    layout.unkept = unkept_of_mrc(fields);
     check_readable_shape(layout.array, file, what_mrc);
     return layout;
 }

@@ -32,6 +32,10 @@ constexpr std::int64_t bitpix_at = 72;
 constexpr std::int64_t vox_offset_at = 108;
 constexpr std::int64_t slope_at = 112;
 constexpr std::int64_t intercept_at = 116;
+constexpr std::int64_t intent_at = 68;
+constexpr std::int64_t slice_seconds_at = 132;
+constexpr std::int64_t description_at = 148;
+constexpr std::int64_t auxiliary_at = 228;
 constexpr std::int64_t magic_at = 344;
 constexpr std::int64_t least_offset = 352; ///< behind the header and the mark of extensions
 constexpr std::int64_t most_nifti_axes = 7;
@@ -104,9 +108,14 @@ ElementType type_of(const HeaderFields& fields, const std::string& file) {
     const auto* found = std::find_if(type_codes.begin(), type_codes.end(),
                                      [&](const TypeCode& each) { return each.code == code; });
     if (found == type_codes.end()) {
+        constexpr std::int16_t rgb = 128;
+        constexpr std::int16_t rgba = 2304;
+        const bool is_colour = code == rgb || code == rgba;
         refuse(file, datatype_at,
-               fmt::format("datatype is {}, which is none of the ten types", code),
-               "Supported are " + element_type_names());
+               fmt::format("datatype is {}, which is {}", code,
+                           is_colour ? "colour" : "none of the ten types"),
+               is_colour ? "Save it as a TIFF of colour, or each channel to a file of its own"
+                         : "Supported are " + element_type_names());
     }
     const auto bits = fields.at<std::int16_t>(bitpix_at);
     if (bits != 8 * size_of(found->type)) {
@@ -140,6 +149,22 @@ std::optional<Scale> scale_of(const HeaderFields& fields, const std::string& fil
                fmt::format("scl_slope is {} and scl_inter {}", scale.slope, scale.intercept));
     }
     return scale.slope == 1 && scale.intercept == 0 ? std::nullopt : std::optional(scale);
+}
+
+/// What the header says beside the elements and their places.
+std::vector<std::string> unkept_of(const HeaderFields& fields, std::int64_t offset) {
+    std::vector<std::string> unkept;
+    const auto add = [&](bool is_there, const char* words) {
+        if (is_there) {
+            unkept.emplace_back(words);
+        }
+    };
+    add(fields.text(description_at, 1) != "\0"sv, "the description");
+    add(fields.at<std::int16_t>(intent_at) != 0, "the intent");
+    add(fields.text(auxiliary_at, 1) != "\0"sv, "the auxiliary file's name");
+    add(fields.at<float>(slice_seconds_at) != 0, "the times of slices");
+    add(offset > least_offset, "the header's extensions");
+    return unkept;
 }
 
 /// Whether the file is packed: its name ends in .nii.gz, in letters of any case and without the
@@ -180,6 +205,7 @@ DenseLayout parse_nifti(const std::array<std::byte, nifti_header_bytes>& head,
                                                                 : DenseLayout::Bytes::little_endian;
     layout.axes = nifti_axes(fields, layout.array.shape);
     layout.storage = "NIfTI-1";
+    layout.unkept = unkept_of(fields, layout.offset);
     if (layout.scale) {
         layout.notes.push_back(format_error(
             {"the elements are scaled", file,

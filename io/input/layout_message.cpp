@@ -35,6 +35,7 @@ void put(MessageWriter& to, const DatasetInfo& info) {
                            : std::nullopt);
     to.texts(info.masks);
     to.number(static_cast<std::int64_t>(info.order));
+    to.texts(info.unkept);
     to.texts(info.notes);
 }
 
@@ -65,6 +66,7 @@ DatasetInfo take_info(MessageReader& from) {
     info.masks = from.texts();
     info.order = static_cast<DatasetInfo::Order>(
         from.number_up_to(static_cast<std::int64_t>(DatasetInfo::Order::first_fastest)));
+    info.unkept = from.printable_texts();
     info.notes = from.printable_texts();
     return info;
 }

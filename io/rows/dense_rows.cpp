@@ -43,6 +43,7 @@ class DenseReader final : public RowReader {
             info_.channels = 1; // their last axis is one of space
         }
         info_.stored_bytes = std::min(byte_count(layout_.array), source_->stored_bytes());
+        info_.unkept = layout_.unkept;
         info_.notes = layout_.notes;
         info_.order = layout_.array.shape.size() > 1 ? layout_.order : DatasetInfo::Order{};
         if (info_.order == DatasetInfo::Order::last_fastest && !layout_.scale &&

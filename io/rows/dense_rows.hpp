@@ -24,9 +24,10 @@ struct DenseLayout {
     std::int64_t offset = 0; ///< of the first element
     enum class Bytes { little_endian, big_endian } bytes = Bytes::little_endian;
     DatasetInfo::Order order = DatasetInfo::Order::last_fastest;
-    std::optional<Scale> scale; ///< elements are read as float64 then; of last_fastest alone
-    Axes axes;                  ///< as DatasetInfo's
-    std::string storage;        ///< as DatasetInfo's
+    std::optional<Scale> scale;      ///< elements are read as float64 then; of last_fastest alone
+    Axes axes;                       ///< as DatasetInfo's
+    std::string storage;             ///< as DatasetInfo's
+    std::vector<std::string> unkept; ///< as DatasetInfo's
     std::vector<std::string> notes;
 };
 

@@ -72,6 +72,9 @@ struct DatasetInfo {
     /// the first, read_runs() of rows that share all numbers but the first axis' is fast, and rows
     /// of one such number alone are slow.
     enum class Order { last_fastest, first_fastest } order = Order::last_fastest;
+    /// What the file says and no output has, in words: "the date". A warning names it where an
+    /// output is without it although it is still true.
+    std::vector<std::string> unkept;
     /// For people, what is odd and no hindrance: whoever opens an input for a person prints each as
     /// a warning, once.
     std::vector<std::string> notes;

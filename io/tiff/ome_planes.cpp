@@ -2,6 +2,7 @@
 #include "io/tiff/ome_planes.hpp"
 
 #include "base/format.hpp"
+#include "io/tiff/start_tags.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,76 +15,6 @@ namespace runner {
 namespace {
 
 constexpr std::int64_t most_planes = 1 << 24;
-
-/// The start tags of an XML text, one after the other. Comments and what stands between tags is
-/// passed over; so is the prefix of a name.
-class StartTags {
-  public:
-    explicit StartTags(std::string_view xml) : rest_(xml) {}
-
-    /// Goes to the next tag that starts or ends an element; false where there is none.
-    bool next() {
-        for (;;) {
-            const std::size_t begin = rest_.find('<');
-            if (begin == std::string_view::npos) {
-                return false;
-            }
-            rest_.remove_prefix(begin + 1);
-            const bool comment = rest_.starts_with("!--");
-            const std::size_t end = comment ? rest_.find("-->") : rest_.find('>');
-            if (end == std::string_view::npos) {
-                return false;
-            }
-            tag_ = rest_.substr(0, end);
-            rest_.remove_prefix(end + 1);
-            if (!comment && !tag_.empty() && tag_.front() != '?' && tag_.front() != '!') {
-                return true;
-            }
-        }
-    }
-
-    /// Whether it starts an element, and does not end one.
-    bool is_start() const { return tag_.front() != '/'; }
-
-    std::string_view name() const {
-        std::string_view name = tag_.substr(0, tag_.find_first_of(" \t\r\n/", 1));
-        const std::size_t prefix = name.find(':');
-        return prefix == std::string_view::npos ? name : name.substr(prefix + 1);
-    }
-
-    std::optional<std::string_view> text(std::string_view key) const {
-        for (std::size_t at = 0; (at = tag_.find(key, at)) != std::string_view::npos; ++at) {
-            const std::string_view behind = tag_.substr(at + key.size());
-            const bool whole =
-                at > 0 && std::string_view(" \t\r\n").find(tag_[at - 1]) != std::string_view::npos;
-            if (!whole || behind.size() < 3 || behind[0] != '=' ||
-                (behind[1] != '"' && behind[1] != '\'')) {
-                continue;
-            }
-            const std::size_t end = behind.find(behind[1], 2);
-            return end == std::string_view::npos ? std::nullopt
-                                                 : std::optional(behind.substr(2, end - 2));
-        }
-        return std::nullopt;
-    }
-
-    std::optional<std::int64_t> number(std::string_view key) const {
-        const std::optional<std::string_view> value = text(key);
-        std::int64_t number = 0;
-        if (!value) {
-            return std::nullopt;
-        }
-        const auto [end, failure] =
-            std::from_chars(value->data(), value->data() + value->size(), number);
-        return failure == std::errc{} && end == value->data() + value->size() && number >= 0
-                   ? std::optional(number)
-                   : std::nullopt;
-    }
-
-  private:
-    std::string_view rest_;
-    std::string_view tag_;
-};
 
 bool may_be_ome(std::string_view description) {
     return description.substr(0, 4096).find("OME") != std::string_view::npos;
@@ -372,6 +303,46 @@ std::optional<OmePlanes> ome_planes(std::string_view description, const std::str
     }
     if (found) {
         found->images = here;
+    }
+    return found;
+}
+
+std::vector<std::string> ome_unkept(std::string_view description, std::int64_t image) {
+    constexpr std::array names = {
+        std::pair("Description", "the description"), std::pair("AcquisitionDate", "the date"),
+        std::pair("Instrument", "the instrument"),   std::pair("StageLabel", "the stage's label"),
+        std::pair("ROI", "the regions of interest"), std::pair("XMLAnnotation", "the annotations")};
+    constexpr std::array of_planes = {std::pair("DeltaT", "the times of planes"),
+                                      std::pair("ExposureTime", "the exposure times of planes"),
+                                      std::pair("PositionX", "the positions of planes"),
+                                      std::pair("PositionY", "the positions of planes"),
+                                      std::pair("PositionZ", "the positions of planes")};
+    std::vector<std::string> found;
+    const auto add = [&](const char* name) {
+        if (std::find(found.begin(), found.end(), name) == found.end()) {
+            found.emplace_back(name);
+        }
+    };
+    std::int64_t number = -1;
+    bool is_within = false; // an image: else of all
+    for (StartTags tags(description); may_be_ome(description) && tags.next();) {
+        if (tags.name() == "Image") {
+            is_within = tags.is_start();
+            number += tags.is_start() ? 1 : 0;
+        }
+        if (!tags.is_start() || (is_within && number != image)) {
+            continue;
+        }
+        for (const auto& [name, words] : names) {
+            if (tags.name() == name) {
+                add(words);
+            }
+        }
+        for (const auto& [name, words] : of_planes) {
+            if (tags.name() == "Plane" && tags.text(name)) {
+                add(words);
+            }
+        }
     }
     return found;
 }

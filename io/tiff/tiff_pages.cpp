@@ -86,7 +86,9 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
         refuse(where,
                fmt::format("it has {} samples a pixel{}", page.samples,
                            (together ? "" : ", each in a plane of its own")),
-               "Make it grey, or red, green and blue, with alpha or without");
+               together ? "Make it grey, or red, green and blue, with alpha or without"
+                        : "Store the samples of a pixel together, as tifffile's planarconfig = "
+                          "\"contig\" does");
     }
     const std::uint16_t scheme = tiff.short_number(TIFFTAG_COMPRESSION);
     page.compression = compression_name(scheme);
@@ -180,6 +182,7 @@ DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
     info.filters = {pages.compression};
     info.stored_bytes = tiff.size();
     info.big_endian = TIFFIsBigEndian(tiff.get()) != 0;
+    info.unkept = pages.unkept;
     info.notes = pages.notes;
     info.axes = pages.axes;
     if (pages.samples > 1) {
@@ -211,6 +214,25 @@ struct FirstPage {
     std::vector<std::string> labels = {};
 };
 
+/// What the page that the handle is at says beside the axes.
+std::vector<std::string> unkept_of(const TiffHandle& tiff, const FirstPage& first) {
+    std::vector<std::string> unkept;
+    const std::string& text = first.description;
+    if (first.ome) {
+        unkept = ome_unkept(text, first.ome->image);
+    } else if (text.starts_with("ImageJ=")) {
+        unkept = imagej_unkept(tiff);
+    } else if (!text.empty() && text.front() != '{' && text.front() != '<') { // JSON of shapes, XML
+        unkept.emplace_back("the description");
+    }
+    std::uint32_t bytes = 0;
+    const void* profile = nullptr;
+    if (TIFFGetField(tiff.get(), TIFFTAG_ICCPROFILE, &bytes, &profile) == 1) {
+        unkept.emplace_back("the colour profile");
+    }
+    return unkept;
+}
+
 /// Takes the page that the handle is at for the first.
 TiffPages begin_pages(const TiffHandle& tiff, TiffPages page, FirstPage& first) {
     first.named = named_planes(tiff, page);
@@ -219,6 +241,7 @@ TiffPages begin_pages(const TiffHandle& tiff, TiffPages page, FirstPage& first) 
     note_meaning(tiff, page);
     note_alpha(tiff, page);
     note_calibration(first.description, tiff.file().path(), page);
+    page.unkept = unkept_of(tiff, first);
     return page;
 }
 

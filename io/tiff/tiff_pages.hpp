@@ -31,6 +31,7 @@ struct TiffPages {
     Axes axes;
     std::string storage; ///< "strips", "tiles"
     std::string compression;
+    std::vector<std::string> unkept; ///< as DatasetInfo's
     std::vector<std::string> notes;
 
     std::int64_t pages() const { return std::ssize(offsets) + hidden_pages; }

@@ -21,7 +21,10 @@
 namespace runner {
 namespace {
 
-constexpr std::uint16_t planes_of_stk = 33629; ///< UIC2Tag, which has as many values as planes
+constexpr std::uint16_t imagej_counts_tag = 50838; ///< IJMetadataByteCounts
+constexpr std::uint16_t imagej_data_tag = 50839;   ///< IJMetadata
+constexpr std::uint64_t imagej_magic = 0x494a494a; ///< "IJIJ"
+constexpr std::uint16_t planes_of_stk = 33629;     ///< UIC2Tag, which has as many values as planes
 
 /// An integer of the file; nothing where the file ends before it.
 std::optional<std::uint64_t> integer_at(const TiffHandle& tiff, std::uint64_t offset, int bytes) {
@@ -256,17 +259,14 @@ std::optional<OmePlanes> ome_planes_of(const TiffHandle& tiff) {
 }
 
 std::vector<std::string> imagej_labels(const TiffHandle& tiff) {
-    constexpr std::uint16_t counts_tag = 50838;  // IJMetadataByteCounts
-    constexpr std::uint16_t data_tag = 50839;    // IJMetadata
-    constexpr std::uint64_t magic = 0x494a494a;  // "IJIJ"
     constexpr std::uint64_t labels = 0x6c61626c; // "labl"
     constexpr std::uint64_t most_bytes = 1024;   // of a label
     constexpr std::int64_t most_counts = 65536;  // more than planes that have names
     constexpr std::uint64_t most_head = 512;     // of a few kinds of metadata
-    const RawTag counts = raw_tag(tiff, counts_tag, 4);
-    const RawTag data = raw_tag(tiff, data_tag, 1);
+    const RawTag counts = raw_tag(tiff, imagej_counts_tag, 4);
+    const RawTag data = raw_tag(tiff, imagej_data_tag, 1);
     if (counts.count < 2 || counts.count > most_counts ||
-        integer_at(tiff, data.offset, 4) != magic) {
+        integer_at(tiff, data.offset, 4) != imagej_magic) {
         return {};
     }
     const auto bytes_of = [&](std::int64_t part) {
@@ -296,6 +296,30 @@ std::vector<std::string> imagej_labels(const TiffHandle& tiff) {
         }
     }
     return {};
+}
+
+std::vector<std::string> imagej_unkept(const TiffHandle& tiff) {
+    constexpr std::array kinds = {std::pair(0x696e666fU, "the text Info"),
+                                  std::pair(0x6c757473U, "the lookup tables of channels"),
+                                  std::pair(0x726f6920U, "the region of interest"),
+                                  std::pair(0x6f766572U, "the overlay")};
+    constexpr std::int64_t most_kinds = 64;
+    std::vector<std::string> found;
+    const RawTag data = raw_tag(tiff, imagej_data_tag, 1);
+    if (data.count < 4 || integer_at(tiff, data.offset, 4) != imagej_magic) {
+        return found;
+    }
+    const std::uint64_t head =
+        integer_at(tiff, raw_tag(tiff, imagej_counts_tag, 4).offset, 4).value_or(0);
+    for (std::uint64_t at = 4; at + 8 <= head && at <= 8 * most_kinds; at += 8) {
+        const std::uint64_t kind = integer_at(tiff, data.offset + at, 4).value_or(0);
+        for (const auto& [number, words] : kinds) {
+            if (kind == number) {
+                found.emplace_back(words);
+            }
+        }
+    }
+    return found;
 }
 
 std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page) {

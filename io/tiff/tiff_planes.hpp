@@ -25,6 +25,9 @@ std::string description_of(const TiffHandle& tiff);
 /// behind the first most_imagej_labels they are empty. None where it has none.
 std::vector<std::string> imagej_labels(const TiffHandle& tiff);
 
+/// What else ImageJ stores with that page and DatasetInfo has no place for.
+std::vector<std::string> imagej_unkept(const TiffHandle& tiff);
+
 inline constexpr std::size_t most_imagej_labels = 64;
 
 /// What the OME-XML of the page that the handle is at, the first, says of planes: ome_planes() of

@@ -29,6 +29,7 @@
 #include "runner/probe/served_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -105,6 +106,8 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     for (const std::string& name : metadata.axes) {
         named.each.push_back({name == "." ? "" : name});
     }
+    metadata.left_out.insert(metadata.left_out.end(), prepared.input.unkept.begin(),
+                             prepared.input.unkept.end());
     const std::optional<DatasetPart> part =
         prepared.kept ? std::optional(prepared.kept->all) : prepared.part;
     if (part) {
@@ -131,6 +134,10 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     return metadata;
 }
 
+bool says_invalid(const NamedValue& attribute) {
+    return attribute.name == "_FillValue" || attribute.name == "missing_value";
+}
+
 /// Makes the attributes say which elements of the output are invalid, by netCDF's `_FillValue`,
 /// where the job knows it.
 void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
@@ -138,9 +145,7 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
     if (!invalid && !prepared.input.invalid_value) {
         return;
     }
-    std::erase_if(metadata.dataset, [](const NamedValue& each) {
-        return each.name == "_FillValue" || each.name == "missing_value";
-    });
+    std::erase_if(metadata.dataset, says_invalid);
     if (invalid) {
         const ElementType type = prepared.output().type;
         PlainValue value;
@@ -149,6 +154,21 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
         store_elements(type, &*invalid, 1, value.bytes.data());
         metadata.dataset.push_back({"_FillValue", std::move(value)});
     }
+}
+
+/// As state_invalid(), for a format without attributes. Returns what such an output does not say
+/// and the input's file did not say by an attribute: the job file alone did.
+std::vector<std::string> unstated_invalid(const PreparedJob& prepared, Metadata& metadata) {
+    const bool was_attribute =
+        std::any_of(metadata.dataset.begin(), metadata.dataset.end(), says_invalid);
+    state_invalid(prepared, metadata);
+    if (was_attribute) {
+        return {};
+    }
+    std::erase_if(metadata.dataset, says_invalid);
+    const std::optional<double> invalid = prepared.job->invalid();
+    return invalid && !std::isnan(*invalid) ? std::vector<std::string>{"which elements are invalid"}
+                                            : std::vector<std::string>{};
 }
 
 /// One line about what the output does not have of the input's metadata.
@@ -223,7 +243,7 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
                                              std::vector<Attribute> attributes,
                                              const Extremes& extremes, Prober& prober) {
     Metadata metadata = output_metadata(prepared, prober);
-    state_invalid(prepared, metadata);
+    const std::vector<std::string> unstated = unstated_invalid(prepared, metadata);
     dataset.axes = metadata.placement;
     const bool is_placed = dataset.layout.format->placed == WrittenFormat::Placed::yes;
     if (is_placed) {
@@ -248,7 +268,7 @@ std::vector<std::string> write_record_beside(const PreparedJob& prepared,
     }
     std::vector<std::string> lost = lost_axes(dataset);
     for (const std::vector<std::string>& more :
-         {lost_metadata(metadata, dataset.axes), metadata.left_out}) {
+         {lost_metadata(metadata, dataset.axes), unstated, metadata.left_out}) {
         lost.insert(lost.end(), more.begin(), more.end());
     }
     return warning_of(prepared, lost);

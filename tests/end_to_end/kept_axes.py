@@ -3,8 +3,11 @@ import os
 import pathlib
 
 import h5py
+import mrcfile
+import nibabel
 import numpy as np
 import pytest
+import tifffile
 
 from frame_roles import scan
 from harness import attempt, good
@@ -92,6 +95,37 @@ def test_what_other_formats_are_without():
         assert found == (lost and "; ".join([*lost, rest])), output
         found = said("convert", "in.h5:/x", output, "--overwrite")
         assert found == (lost and "; ".join([*lost, copied])), output
+
+
+def test_what_no_output_has():
+    """Every format's own descriptions are named once, whatever the output; without them nothing is said."""
+    values = np.arange(3 * 5 * 7, dtype="uint16").reshape(3, 5, 7)
+    planes = {"DeltaT": [0.0, 1.0, 2.0], "ExposureTime": [0.1] * 3, "PositionX": [5.0] * 3}
+    tifffile.imwrite("said.ome.tif", values, metadata={"axes": "ZYX", "Description": "a < b", "AcquisitionDate": "2026-11-01T10:00:00",
+                                                       "Plane": planes})
+    tifffile.imwrite("bare.ome.tif", values, metadata={"axes": "ZYX"})
+    tifffile.imwrite("said.tif", values, imagej=True, metadata={"axes": "ZYX", "Info": "by hand", "Overlays": [b"x"]})
+    tifffile.imwrite("bare.tif", values, imagej=True, metadata={"axes": "ZYX"})
+    tifffile.imwrite("text.tif", values[0], description="a plain text", metadata=None)
+    for name in ("said.nii", "bare.nii"):
+        image = nibabel.Nifti1Image(values, np.diag([2.0, 2.0, 2.0, 1.0]))
+        if name == "said.nii":
+            image.header["descrip"] = b"by hand"
+            image.header.set_intent("t test", (5,))
+            image.header.extensions.append(nibabel.nifti1.Nifti1Extension("comment", b"more"))
+        image.to_filename(name)
+    for name in ("said.mrc", "bare.mrc"):
+        with mrcfile.new(name, overwrite=True) as file:
+            file.set_data(values)
+            if name == "said.mrc":
+                file.add_label("by hand")
+    wanted = {"said.ome.tif": "the description; the date; the times of planes; the exposure times of planes; the positions of planes",
+              "said.tif": "the text Info; the overlay", "text.tif": "the description",
+              "said.nii": "the description; the intent; the header's extensions", "said.mrc": "the labels"}
+    for name in ("said.ome.tif", "bare.ome.tif", "said.tif", "bare.tif", "text.tif", "said.nii", "bare.nii", "said.mrc", "bare.mrc"):
+        axes = "1,1" if name == "text.tif" else "1,1,1"
+        assert said("median", name, "out.h5", "--size", axes, "--overwrite") == wanted.get(name), name
+        assert said("convert", name, "copy.h5", "--overwrite") == wanted.get(name), name
 
 
 def test_what_pictures_are_without():
