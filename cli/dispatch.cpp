@@ -71,6 +71,24 @@ void tell_notes_of(const DatasetName& what, FileAccess& files) {
     tell_notes(files.layout(what.file, what.dataset).info.notes);
 }
 
+/// The same before what a file holds is listed. A folder without a dataset by default may hold
+/// others that can be read: the reason is then a note.
+void tell_notes_of_listed(const DatasetName& what, const RowsFormat& format, FileAccess& files) {
+    try {
+        tell_notes_of(what, files);
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input || format.folder == nullptr || !what.dataset.empty()) {
+            throw;
+        }
+        const std::vector<DatasetContent> held = files.content(what.file, "").datasets;
+        if (std::all_of(held.begin(), held.end(),
+                        [](const DatasetContent& each) { return each.shape.empty(); })) {
+            throw;
+        }
+        tell_notes({format_error(error.text())});
+    }
+}
+
 /// The dataset under its own name, where none is named and the file has one by default.
 DatasetName with_its_name(DatasetName what, FileAccess& files) {
     if (what.dataset.empty()) {
@@ -159,8 +177,8 @@ struct Verbs {
         const auto& [file, dataset] = command.what;
         Prober prober;
         ProbedFiles files(prober, command.rules);
-        if (rows_format_of(file) != nullptr) {
-            tell_notes_of(command.what, files);
+        if (const RowsFormat* const format = rows_format_of(file)) {
+            tell_notes_of_listed(command.what, *format, files);
         }
         const auto metadata = [&, &path = file](const std::string& of) {
             return files.metadata_if_read(path, of);

@@ -168,6 +168,9 @@ def test_groups():
     group.create_dataset("c", data=wanted, chunks=CHUNK)
     bad(3, ["/a/b", "/c"], "convert", "in.zarr", "new.h5")
     bad(3, ["in.zarr:/d", "no array", "/a/b", "/c"], "convert", "in.zarr:/d", "new.h5")
+    shown = call("inspect", "in.zarr")  # all the same
+    assert "/a/b  uint16 " in shown.stdout and "/c  uint16 " in shown.stdout and "group of several arrays" in shown.stderr
+    assert [each["path"] for each in json.loads(call("inspect", "in.zarr", "--json").stdout)["datasets"]] == ["/a/b", "/c"]
     # 0.4 has its description in .zattrs.
     pathlib.Path("in.zarr/.zattrs").write_text(json.dumps({"multiscales": [{"version": "0.4", "axes": [
         {"name": name, "type": "space", "unit": "nanometer"} for name in "zyx"], "datasets": [
@@ -184,8 +187,9 @@ def write_images(paths, root=None):
         image = store.require_group(path)
         image.create_dataset("0", data=elements("uint16") + np.uint16(number), chunks=CHUNK)
         image.create_dataset("1", data=elements("uint16")[::2], chunks=CHUNK)
-        image.attrs["multiscales"] = [{"version": "0.4", "datasets": [{"path": "0"}, {"path": "1"}],
-                                       "axes": [{"name": name, "type": "space"} for name in "zyx"]}]
+        image.attrs["multiscales"] = [{"version": "0.4", "axes": [{"name": name, "type": "space"} for name in "zyx"],
+                                       "datasets": [{"path": str(level), "coordinateTransformations": [
+                                           {"type": "scale", "scale": [1 + level, 1, 1]}]} for level in range(2)]}]
     return store
 
 
