@@ -83,6 +83,7 @@ std::string listed(const std::vector<std::string>& arrays) {
 struct FoundArray {
     std::string name;
     Node node;
+    std::optional<std::size_t> axes; ///< of the image that it was found as
 };
 
 FoundArray only_array(ZarrStore& store, const std::string& group) {
@@ -97,11 +98,11 @@ FoundArray only_array(ZarrStore& store, const std::string& group) {
                         : "Name one of them, as " + store.folder() + ":" + arrays.front());
     }
     const std::string name = arrays.front().substr(1);
-    return {name, node_of(store, name)};
+    return {name, node_of(store, name), std::nullopt};
 }
 
 /// Level 0 of the only image of a plate or another container. Nothing where the group is none.
-std::optional<std::string> level_of_container(ZarrStore& store, const std::string& group) {
+std::optional<FirstLevel> level_of_container(ZarrStore& store, const std::string& group) {
     ImageContainer found = images_within(store, group);
     if (found.images.empty()) {
         return std::nullopt;
@@ -137,33 +138,39 @@ FoundArray find_array(ZarrStore& store, const std::string& dataset) {
                                    : "Name one of " + listed(arrays));
     }
     if (node.is_array()) {
-        return {name, std::move(node)};
+        return {name, std::move(node), std::nullopt};
     }
-    std::optional<std::string> level = first_level(store, name);
+    std::optional<FirstLevel> level = first_level(store, name);
     if (!level) {
         level = level_of_container(store, name);
     }
     if (!level) {
         return only_array(store, name);
     }
-    node = node_of(store, *level);
+    node = node_of(store, level->name);
     if (!node.is_array()) {
-        refuse_zarr(file_and_dataset(store.folder(), *level),
+        refuse_zarr(file_and_dataset(store.folder(), level->name),
                     "the multiscales of its group name it, and there is no array");
     }
-    return {*level, std::move(node)};
+    return {level->name, std::move(node), level->axes};
 }
 
 } // namespace
 
 StoredRows survey_zarr(const SurveyedDataset& what) {
     ZarrStore store(what.file, what.rules);
-    const auto [name, node] = find_array(store, what.dataset);
+    const auto [name, node, axes] = find_array(store, what.dataset);
     StoredRows stored;
     stored.dataset = "/" + (name.empty() ? root_array : name);
     const std::string where = file_and_dataset(store.folder(), stored.dataset);
     ZarrArray array = node.is == Node::Is::array_of_version3 ? parse_zarr_json(node.text, where)
                                                              : parse_zarray(node.text, where);
+    if (axes.value_or(array.info.array.shape.size()) != array.info.array.shape.size()) {
+        refuse_zarr(where,
+                    "its image has " + std::to_string(*axes) + " axes, and it has " +
+                        std::to_string(array.info.array.shape.size()),
+                    mend_image(store));
+    }
     describe_level(store, name, array.info);
     if (array.info.axes.each.empty()) {
         describe_names(store, name, node.text, array.info);

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "io/zarr/ome_rules.hpp"
 #include "io/zarr/zarr_array.hpp"
 
 #include <algorithm>
@@ -154,19 +155,29 @@ Json zarr_attributes(ZarrStore& store, const std::string& name) {
     return attributes ? *std::move(attributes) : Json::object();
 }
 
-std::optional<std::string> first_level(ZarrStore& store, const std::string& group) {
+std::optional<FirstLevel> first_level(ZarrStore& store, const std::string& group) {
     const Json attributes = zarr_attributes(store, group);
-    const std::vector<Json>& images = images_of(attributes);
-    if (images.empty()) {
+    const Json* const ome = attributes.find("ome");
+    if ((ome == nullptr ? attributes : *ome).find("multiscales") == nullptr) {
         return std::nullopt;
     }
     try {
-        return joined(group,
-                      trimmed(images.front().at("datasets").at(0).at("path").get<std::string>()));
+        FirstLevel level;
+        level.axes = check_first_image(attributes);
+        const Json& first = images_of(attributes).front().at("datasets").at(0);
+        level.name = joined(group, trimmed(first.at("path").get<std::string>()));
+        return level;
     } catch (const JsonError& error) {
         refuse_zarr(file_and_dataset(store.folder(), group),
-                    std::string("its multiscales cannot be right: ") + error.what());
+                    std::string("its multiscales cannot be right: ") + error.what(),
+                    mend_image(store));
     }
+}
+
+std::string mend_image(const ZarrStore& store) {
+    return "Get it again from where it was made; or read an array alone, without what is said of "
+           "it, as " +
+           store.folder() + ":/0: runner inspect " + shell_word(store.folder()) + " lists them";
 }
 
 void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,

@@ -5,6 +5,7 @@
 #include "io/rows/rows.hpp"
 #include "io/zarr/zarr_store.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,9 +18,18 @@ namespace runner {
 /// (input).
 Json zarr_attributes(ZarrStore& store, const std::string& name);
 
-/// The name in the store of level 0 of a group's first image; nothing where the group has none.
-/// @throws Error (input).
-std::optional<std::string> first_level(ZarrStore& store, const std::string& group);
+/// Level 0 of a group's first image.
+struct FirstLevel {
+    std::string name;                ///< in the store
+    std::optional<std::size_t> axes; ///< that it must have, where the rules say so
+};
+
+/// Nothing where the group has no image. @throws Error (input), also for an image that OME-Zarr
+/// does not allow (ome_rules.hpp).
+std::optional<FirstLevel> first_level(ZarrStore& store, const std::string& group);
+
+/// What to try where a group describes its image wrongly.
+std::string mend_image(const ZarrStore& store);
 
 /// Adds to an array's description what the groups above it say of it as a level of an image:
 /// its axes, and the names and colours of channels. A description that does not fit the array says

@@ -252,7 +252,7 @@ def pages(folder):
 
 
 def zarr(folder):
-    """A control byte, 0 for version 2 and 1 for version 3, then the metadata of an array."""
+    """A control byte, 0 for version 2 and 1 for version 3, then the metadata of an array; 2, then those of an image."""
     two = {"zarr_format": 2, "shape": [7, 13], "chunks": [3, 5], "dtype": ">f4", "order": "F", "fill_value": "NaN",
            "filters": None, "compressor": {"id": "blosc", "cname": "zstd", "shuffle": 2}, "dimension_separator": "/"}
     (folder / "two").write_bytes(b"\0" + json.dumps(two).encode())
@@ -265,6 +265,14 @@ def zarr(folder):
              {"name": "v2", "configuration": {"separator": "/"}}, "fill_value": ["0x7fc00000", 1.5], "codecs": shards,
              "attributes": {"a": 1}, "dimension_names": ["y", None]}
     (folder / "three").write_bytes(b"\1" + json.dumps(three).encode())
+    axes = [{"name": name, "type": kind} for name, kind in (("c", "channel"), ("y", "space"), ("x", "space"))]
+    place = [{"type": "scale", "scale": [1, 2, 0.5]}, {"type": "translation", "translation": [0, 1, 2]}]
+    image = {"axes": axes, "datasets": [{"path": "0", "coordinateTransformations": place}], "coordinateTransformations": place[:1]}
+    channels = [{"color": "00FF00", "window": {"min": 0, "max": 1, "start": 0, "end": 1}}]
+    new = {"ome": {"version": "0.5", "multiscales": [image], "omero": {"channels": channels}}}
+    (folder / "image_05").write_bytes(b"\2" + json.dumps(new).encode())
+    old = {"multiscales": [{**image, "version": "0.4"}], "omero": {"channels": channels}}
+    (folder / "image_04").write_bytes(b"\2" + json.dumps(old).encode())
 
 
 def main():

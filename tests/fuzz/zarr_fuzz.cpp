@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any bytes as the metadata of a Zarr array: of version 2 where the first byte is even, else of 3.
+// Any bytes as the metadata of a Zarr array, of version 2 or 3, or as what a group says of an
+// image: the first byte chooses.
 //
 // What is accepted has extents of 1 or more whose bytes can be counted, chunks below 4 GiB, shards
 // of whole chunks, filters that are unpacked here, and a fill value of an element's bytes. What is
-// refused is the input's fault.
+// refused is the input's fault. An image whose rules hold has two to five axes.
+#include "io/zarr/ome_rules.hpp"
 #include "io/zarr/zarr_array.hpp"
 
 #include "base/error.hpp"
+#include "base/json.hpp"
 #include "io/filters/unpacker.hpp"
 
 #include <algorithm>
@@ -43,6 +46,15 @@ void check(const runner::ZarrArray& array) {
     expect(array.separator == '.' || array.separator == '/');
 }
 
+void check_image(std::string_view text) {
+    try {
+        const auto axes = runner::check_first_image(runner::Json::parse(text));
+        expect(axes.value_or(2) >= 2 && axes.value_or(2) <= 5);
+    } catch (const runner::JsonError&) {
+        return; // is refused
+    }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
@@ -50,8 +62,12 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         return 0;
     }
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+    if (data[0] % 4 > 1) {
+        check_image(text);
+        return 0;
+    }
     try {
-        check(data[0] % 2 == 0 ? runner::parse_zarray(text, "here")
+        check(data[0] % 4 == 0 ? runner::parse_zarray(text, "here")
                                : runner::parse_zarr_json(text, "here"));
     } catch (const runner::Error& error) {
         expect(error.code() == runner::ExitCode::input && error.text().where == "here");
