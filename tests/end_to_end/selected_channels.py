@@ -99,7 +99,8 @@ def check(found, taken, has_origins, has_waves):
     """What a format says, beside what numpy's slices take."""
     names, scale, origin, labels, colours, waves = found
     assert names == [name for name in "tczyx" if isinstance(taken[name], slice)] or names == [
-        name for name in "tczyx" if isinstance(taken[name], slice) and len(range(*taken[name].indices(SHAPE[name]))) > 1]
+        name for name in "tczyx" if isinstance(taken[name], slice) and (
+            name in "yx" or len(range(*taken[name].indices(SHAPE[name]))) > 1)]  # a TIFF always has y and x
     channel = taken["c"]
     numbers = range(*channel.indices(3)) if isinstance(channel, slice) else [channel]
     assert labels == [NAMES[i] for i in numbers]
