@@ -6,6 +6,7 @@
 #include "runner/job_file/file_names.hpp"
 #include "runner/job_file/job_text.hpp"
 #include "runner/launch.hpp"
+#include "runner/ranks/prepare_on_all.hpp"
 #include "runner/run.hpp"
 #include "runner/run_passes.hpp"
 
