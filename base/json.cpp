@@ -267,6 +267,10 @@ const std::vector<Json>& Json::values() const {
     return nested() == nullptr ? none : nested()->values;
 }
 
+std::vector<std::string> Json::names() const {
+    return is_object() ? nested()->names : std::vector<std::string>();
+}
+
 const Json* Json::find(std::string_view name) const {
     if (!is_object()) {
         return nullptr;

@@ -86,6 +86,8 @@ class Json {
 
     /// The elements of an array or the values of an object's members; none of any other value.
     const std::vector<Json>& values() const;
+    /// The names of an object's members, as many as values(); none of any other value.
+    std::vector<std::string> names() const;
     /// The member of this name; null where there is none, or this is not an object.
     const Json* find(std::string_view name) const;
     /// The member of this name. @throws JsonError where find() returns null.

@@ -175,6 +175,7 @@ StoredRows survey_zarr(const SurveyedDataset& what) {
     if (array.info.axes.each.empty()) {
         describe_names(store, name, node.text, array.info);
     }
+    list_unkept(store, name, array.info);
     ZarrChunks chunks = list_zarr_chunks(store, name, array, where, what.rules.bad_chunks);
     stored.way = StoredRows::Way::chunks;
     stored.info = std::move(array.info);

@@ -245,4 +245,23 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
     }
 }
 
+void list_unkept(ZarrStore& store, const std::string& array, DatasetInfo& info) {
+    constexpr std::size_t most_names = 8;
+    std::vector<std::string> names;
+    try {
+        names = zarr_attributes(store, array).names();
+    } catch (const JsonError&) {
+        return; // they say nothing
+    }
+    std::erase(names, "_ARRAY_DIMENSIONS"); // names of axes
+    if (names.empty()) {
+        return;
+    }
+    std::string text = "the attributes ";
+    for (std::size_t i = 0; i < std::min(names.size(), most_names); ++i) {
+        text += (i == 0 ? "" : ", ") + printable(names[i]);
+    }
+    info.unkept.push_back(text + (names.size() > most_names ? " and others" : ""));
+}
+
 } // namespace runner

@@ -40,4 +40,7 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
 void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,
                     DatasetInfo& info);
 
+/// Adds the array's own attributes to DatasetInfo::unkept, by their names.
+void list_unkept(ZarrStore& store, const std::string& array, DatasetInfo& info);
+
 } // namespace runner
