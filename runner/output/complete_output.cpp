@@ -156,13 +156,11 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
     }
 }
 
-/// As state_invalid(), for a format without attributes. Returns what such an output does not say
-/// and the input's file did not say by an attribute: the job file alone did.
+/// As state_invalid(), for a format without attributes, which an attribute of the input's file is
+/// lost in. Where the job file alone says which elements are invalid, returns that it is lost.
 std::vector<std::string> unstated_invalid(const PreparedJob& prepared, Metadata& metadata) {
-    const bool was_attribute =
-        std::any_of(metadata.dataset.begin(), metadata.dataset.end(), says_invalid);
     state_invalid(prepared, metadata);
-    if (was_attribute) {
+    if (!prepared.layout.info.invalid.empty()) {
         return {};
     }
     std::erase_if(metadata.dataset, says_invalid);

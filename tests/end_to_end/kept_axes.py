@@ -119,13 +119,15 @@ def test_what_no_output_has():
             file.set_data(values)
             if name == "said.mrc":
                 file.add_label("by hand")
-    wanted = {"said.ome.tif": "the description; the date; the times of planes; the exposure times of planes; the positions of planes",
-              "said.tif": "the text Info; the overlay", "text.tif": "the description",
-              "said.nii": "the description; the intent; the header's extensions", "said.mrc": "the labels"}
+    wanted = {"said.ome.tif": ["the date", "the description", "the exposure times of planes", "the positions of planes",
+                               "the times of planes"],
+              "said.tif": ["the overlay", "the text Info"], "text.tif": ["the description"],
+              "said.nii": ["the description", "the header's extensions", "the intent"], "said.mrc": ["the labels"]}
     for name in ("said.ome.tif", "bare.ome.tif", "said.tif", "bare.tif", "text.tif", "said.nii", "bare.nii", "said.mrc", "bare.mrc"):
         axes = "1,1" if name == "text.tif" else "1,1,1"
-        assert said("median", name, "out.h5", "--size", axes, "--overwrite") == wanted.get(name), name
-        assert said("convert", name, "copy.h5", "--overwrite") == wanted.get(name), name
+        for command in (["median", name, "out.h5", "--size", axes], ["convert", name, "copy.h5"]):
+            found = said(*command, "--overwrite")
+            assert (found and sorted(found.split("; "))) == wanted.get(name), (name, found)
 
 
 def test_what_pictures_are_without():
