@@ -11,7 +11,7 @@
 
 namespace runner {
 
-/// What looks after a rank's part of a run, from a thread of its own: the deadline and signals, a
+/// What looks after a rank's share of a run, from a thread of its own: the deadline and signals, a
 /// stall, and the signs of life for the other ranks. A stall ends all ranks. All arguments outlive
 /// it; the journal's folder is there while it exists.
 class Attendant {

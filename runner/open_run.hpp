@@ -22,7 +22,7 @@ std::unique_ptr<EngineRun> open_run(const JobPlan& plan, const RunContext& conte
 /// Whether the first rank shows progress on standard error.
 enum class ShowProgress { no, yes };
 
-/// Does the rank's part. An error, which only this rank knows of, names the rank, its host and its
+/// Does the rank's share. An error, which only this rank knows of, names the rank, its host and its
 /// GPU; what was written before it is committed. `trace` may be null.
 RunTimes run_engine(EngineRun& engine, const RunContext& context, const RankBinding& binding,
                     ShowProgress show, Trace* trace);

@@ -193,7 +193,7 @@ void Run::tell_findings(std::size_t known) const {
     }
 }
 
-/// This rank's part of the rows; sets what is known of it then.
+/// This rank's share of the rows; sets what is known of it then.
 void Run::make_rows(const RunContext& context) {
     const Ranks& ranks = place_.ranks;
     const std::unique_ptr<EngineRun> engine = open_run(*plan_, context);

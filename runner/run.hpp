@@ -83,7 +83,7 @@ class Run {
     std::optional<Stop> stop_;
     std::optional<Attendant> attendant_; ///< after what it looks at
     Trace trace_;
-    RankReport mine_; ///< this rank's part of the report
+    RankReport mine_; ///< this rank's share of the report
     std::optional<Stopped> stopped_;
     std::string started_;      ///< ISO 8601, UTC
     double start_seconds_ = 0; ///< from the program's start to the first row

@@ -58,23 +58,23 @@ class SandReader final : public RowReader {
             const std::int64_t end = std::min(begin + sand_block_bytes, run.end);
             std::byte* packed = buffers_[static_cast<std::size_t>(thread)].data();
             file_.read(sand_header_bytes + begin, end - begin, packed);
-            for_each_part(shape_, {begin, end}, [&](const SandPart& part) {
-                check_last_byte(part, packed + (part.byte - begin));
-                const std::int64_t from = std::max(part.first, first_cell);
-                const std::int64_t cells = std::min(part.first + part.cells, end_cell) - from;
-                unpack_cells(packed + (part.byte - begin), from - part.first, cells,
+            for_each_frame(shape_, {begin, end}, [&](const SandCells& here) {
+                check_last_byte(here, packed + (here.byte - begin));
+                const std::int64_t from = std::max(here.first, first_cell);
+                const std::int64_t cells = std::min(here.first + here.cells, end_cell) - from;
+                unpack_cells(packed + (here.byte - begin), from - here.first, cells,
                              to + (from - first_cell));
             });
         });
     }
 
   private:
-    /// Refuses bits beyond a frame's cells, which are zeros. `packed`: the part's bytes, the last
+    /// Refuses bits beyond a frame's cells, which are zeros. `packed`: their bytes, the last
     /// of which holds the frame's last cells where their number is no multiple of four.
-    void check_last_byte(const SandPart& part, const std::byte* packed) const {
-        const std::int64_t cells = part.cells % 4;
-        if (cells != 0 && (packed[part.cells / 4] >> (2 * cells)) != std::byte{0}) {
-            const std::int64_t at = sand_header_bytes + part.byte + part.cells / 4;
+    void check_last_byte(const SandCells& here, const std::byte* packed) const {
+        const std::int64_t cells = here.cells % 4;
+        if (cells != 0 && (packed[here.cells / 4] >> (2 * cells)) != std::byte{0}) {
+            const std::int64_t at = sand_header_bytes + here.byte + here.cells / 4;
             throw Error(ExitCode::input, {"the .sand file is damaged", file_.path(),
                                           "byte " + std::to_string(at) +
                                               " has other bits than zeros beyond its frame's cells",
@@ -123,9 +123,9 @@ class SandWriter final : public RowWriter {
             const std::int64_t begin = run.begin + index * sand_block_bytes;
             const std::int64_t end = std::min(begin + sand_block_bytes, run.end);
             std::byte* packed = buffers_[static_cast<std::size_t>(thread)].data();
-            for_each_part(shape_, {begin, end}, [&](const SandPart& part) {
-                pack_cells(from + (part.first - first * shape_.width), part.cells,
-                           packed + (part.byte - begin));
+            for_each_frame(shape_, {begin, end}, [&](const SandCells& here) {
+                pack_cells(from + (here.first - first * shape_.width), here.cells,
+                           packed + (here.byte - begin));
             });
             file_.write(sand_header_bytes + begin, end - begin, packed);
         });

@@ -24,7 +24,7 @@ void unpack_cells(const std::byte* packed, std::int64_t skip, std::int64_t count
 void pack_cells(const std::byte* cells, std::int64_t count, std::byte* packed);
 
 /// The cells of one frame that lie in a run of a .sand file's bytes.
-struct SandPart {
+struct SandCells {
     std::int64_t first = 0; ///< cell, counted through all frames
     std::int64_t cells = 0;
     std::int64_t byte = 0; ///< where they begin, counted from the header's end
@@ -37,14 +37,15 @@ struct SandRun {
 };
 SandRun bytes_of_rows(const SandShape& shape, std::int64_t first, std::int64_t rows);
 
-/// Calls visit(SandPart) for each frame that has a byte in the run.
-template <class Visit> void for_each_part(const SandShape& shape, SandRun run, const Visit& visit) {
+/// Calls visit(SandCells) for each frame that has a byte in the run.
+template <class Visit>
+void for_each_frame(const SandShape& shape, SandRun run, const Visit& visit) {
     const std::int64_t bytes = shape.frame_bytes();
     for (std::int64_t frame = run.begin / bytes; frame * bytes < run.end; ++frame) {
         const std::int64_t from = std::max<std::int64_t>(run.begin - frame * bytes, 0);
         const std::int64_t to = std::min(run.end - frame * bytes, bytes);
-        visit(SandPart{frame * shape.frame_cells() + 4 * from,
-                       std::min(4 * to, shape.frame_cells()) - 4 * from, frame * bytes + from});
+        visit(SandCells{frame * shape.frame_cells() + 4 * from,
+                        std::min(4 * to, shape.frame_cells()) - 4 * from, frame * bytes + from});
     }
 }
 

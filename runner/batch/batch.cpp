@@ -112,7 +112,7 @@ class BatchRun {
         });
     }
 
-    /// Each rank inspects its part of the datasets and sends the others what it found.
+    /// Each rank inspects its share of the datasets and sends the others what it found.
     void look() {
         const std::vector<std::size_t> places =
             unknown_datasets(plan_, {static_cast<std::size_t>(world_.rank()),

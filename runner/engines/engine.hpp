@@ -35,7 +35,7 @@ struct OpenRun {
     RunProgress progress;
 };
 
-/// What a rank's part of a run works with; everything outlives it.
+/// What a rank's share of a run works with; everything outlives it.
 struct RunContext {
     const PreparedJob& prepared;
     const Ranks& ranks;
@@ -59,18 +59,18 @@ struct Stopped {
     std::string done; ///< "3 of 7 rows of "
 };
 
-/// A rank's part of one run, in the order of its calls.
+/// A rank's share of one run, in the order of its calls.
 class EngineRun {
   public:
     virtual ~EngineRun() = default;
 
     /// Exchanges what ranks need of one another before the first piece. Collective.
     virtual void exchange() {}
-    /// Does the rank's part: all that is to do, or as much as a stop leaves.
+    /// Does the rank's share: all that is to do, or as much as a stop leaves.
     virtual RunTimes run(const RunOutlets& outlets) = 0;
     /// How far run() is, without its stages and seconds. From any thread.
     virtual ProgressSnapshot snapshot() const = 0;
-    /// After run(): nothing when every rank has finished its part. Collective.
+    /// After run(): nothing when every rank has finished its share. Collective.
     virtual std::optional<Stopped> agree_on_stop() const = 0;
 };
 
@@ -114,7 +114,7 @@ class Engine {
     /// plan by the least memory.
     virtual bool plans_by_own_memory() const { return false; }
 
-    /// The rank's part of a run, once input and output are open; reads what the ranks exchange.
+    /// The rank's share of a run, once input and output are open; reads what the ranks exchange.
     /// `plan` is this engine's, and the context's job one that it runs. Both outlive the run.
     virtual std::unique_ptr<EngineRun> start(const JobPlan& plan,
                                              const RunContext& context) const = 0;
@@ -161,7 +161,7 @@ const Engine& engine_of(const Job& job);
 PlanPtr plan_job(const PreparedJob& prepared, Backend backend, int ranks, const RankLimits& limits,
                  const BegunOutput& begun = {});
 
-/// agree_on_stop() where a rank's part is rows of the output, of which it has `to_do`, `before`
+/// agree_on_stop() where a rank's share is rows of the output, of which it has `to_do`, `before`
 /// were done by earlier runs and the output has `total`. Collective.
 std::optional<Stopped> agree_on_rows(std::int64_t to_do, std::int64_t before, std::int64_t total,
                                      const RunContext& context);

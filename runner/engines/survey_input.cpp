@@ -21,48 +21,48 @@ namespace {
 
 constexpr std::int64_t piece_bytes = 16 * MiB;
 
-/// The rows of part `rank` of `ranks`.
-RowRange part_of(const Survey& survey, std::int64_t rows, int rank, int ranks) {
+/// The rows of share `rank` of `ranks`.
+RowRange share_of(const Survey& survey, std::int64_t rows, int rank, int ranks) {
     const std::int64_t steps = (rows + survey.step() - 1) / survey.step();
-    const auto border = [&](std::int64_t part) {
+    const auto border = [&](std::int64_t share) {
         return std::min(rows,
-                        (steps / ranks * part + steps % ranks * part / ranks) * survey.step());
+                        (steps / ranks * share + steps % ranks * share / ranks) * survey.step());
     };
     return {border(rank), border(rank + 1)};
 }
 
 /// Whether it came to the end before `seen` returned false, which is called before and after each
 /// read with the rows that have been counted. One piece is read while the one before is counted.
-bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int threads, int io_threads,
+bool take(Survey& survey, const PreparedJob& prepared, RowRange share, int threads, int io_threads,
           const std::function<bool(std::int64_t)>& seen) {
     const std::unique_ptr<RowReader> reader = open_input_rows(prepared, io_threads);
     const std::int64_t row = row_bytes(reader->info().array);
     const std::int64_t step =
         std::max<std::int64_t>(1, piece_bytes / row / survey.step()) * survey.step();
     CpuQueue queue(threads);
-    const std::int64_t most = std::min(step, std::max<std::int64_t>(1, part.count())) * row;
+    const std::int64_t most = std::min(step, std::max<std::int64_t>(1, share.count())) * row;
     Buffer now = allocate_staging(queue, most);
     Buffer next = allocate_staging(queue, most);
     std::future<void> reading; // before the buffers go, it ends
     const auto read = [&](std::int64_t first) {
-        if (first < part.last) {
+        if (first < share.last) {
             reading = std::async(std::launch::async, [&, first] {
-                reader->read(first, std::min(step, part.last - first), next.data());
+                reader->read(first, std::min(step, share.last - first), next.data());
             });
         }
     };
-    read(part.first);
-    for (std::int64_t first = part.first; first < part.last; first += step) {
-        if (!seen(first - part.first)) {
+    read(share.first);
+    for (std::int64_t first = share.first; first < share.last; first += step) {
+        if (!seen(first - share.first)) {
             return false;
         }
         reading.get();
-        if (!seen(first - part.first)) {
+        if (!seen(first - share.first)) {
             return false;
         }
         std::swap(now, next);
         read(first + step);
-        survey.add(queue, first, std::min(step, part.last - first), now.data());
+        survey.add(queue, first, std::min(step, share.last - first), now.data());
     }
     return true;
 }
@@ -70,11 +70,11 @@ bool take(Survey& survey, const PreparedJob& prepared, RowRange part, int thread
 /// While it exists, a watchdog expects progress of the survey, which a line shows.
 class Shown {
   public:
-    /// `part`: this rank's rows; the first rank's stand for all, as the others have as many.
-    Shown(RunProgress& progress, ProgressStyle style, const PreparedJob& prepared, RowRange part,
+    /// `share`: this rank's rows; the first rank's stand for all, as the others have as many.
+    Shown(RunProgress& progress, ProgressStyle style, const PreparedJob& prepared, RowRange share,
           int ranks)
         : progress_(progress), view_(stderr, style, prepared.file.name + ", survey of the input"),
-          part_(part), bytes_(row_bytes(prepared.input.array) * ranks) {
+          share_(share), bytes_(row_bytes(prepared.input.array) * ranks) {
         progress_.surveyed_rows = 0;
         progress_.surveying = true;
         ticker_.emplace([this] { view_.update(snapshot()); });
@@ -96,7 +96,7 @@ class Shown {
     ProgressSnapshot snapshot() const {
         ProgressSnapshot now;
         now.rows_done = static_cast<double>(progress_.surveyed_rows);
-        now.rows_total = part_.count();
+        now.rows_total = share_.count();
         now.amount_done = now.rows_done * static_cast<double>(bytes_);
         now.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
         return now;
@@ -106,13 +106,13 @@ class Shown {
 
     RunProgress& progress_;
     Progress view_;
-    RowRange part_;
+    RowRange share_;
     std::int64_t bytes_;
     Clock::time_point begin_ = Clock::now();
     std::optional<Ticker> ticker_;
 };
 
-/// The findings of all ranks' parts.
+/// The findings of all ranks' shares.
 void put_together(const Ranks& ranks, Findings& findings) {
     ranks.add_up(findings.counts);
     findings.most = ~ranks.least(~findings.most); // −most may not exist
@@ -130,12 +130,12 @@ std::optional<PreparedJob> survey_input(const PreparedJob& prepared, const Ranks
     if (!survey) {
         return prepared;
     }
-    const RowRange part =
-        part_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
+    const RowRange share =
+        share_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
     do {
         const bool whole = ranks.together([&] {
-            Shown shown(place.progress, place.style, prepared, part, ranks.size());
-            return take(*survey, prepared, part, place.threads, place.io_threads,
+            Shown shown(place.progress, place.style, prepared, share, ranks.size());
+            return take(*survey, prepared, share, place.threads, place.io_threads,
                         [&](std::int64_t rows) {
                             shown.seen(rows);
                             return place.stop.level() < StopLevel::finish_chunks;

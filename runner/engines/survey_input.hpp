@@ -23,7 +23,7 @@ struct SurveyPlace {
 /// The phase of a command in which inputs are surveyed, as reports name it.
 inline constexpr const char* survey_phase = "surveying the input";
 
-/// Where the job asks for a survey of its input: takes it, each rank a part, and returns the
+/// Where the job asks for a survey of its input: takes it, each rank a share, and returns the
 /// prepared job that knows what was found; else the same job. Nothing where something asked to stop
 /// before all was seen. Collective. @throws AgreedError (input) for values that the job does not
 /// take.

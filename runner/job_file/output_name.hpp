@@ -22,8 +22,7 @@ std::optional<NameFault> name_fault(const std::string& pattern);
 
 /// What is wrong with the name that the pattern makes of these parts: a component of its path that
 /// braces fill is empty, "." or "..", or holds a slash or U+0000. Only {dir} may hold slashes and
-/// be
-/// ".", and lead upwards where the pattern begins with it. The pattern has no fault.
+/// be ".", and lead upwards where the pattern begins with it. The pattern has no fault.
 std::optional<std::string> filling_fault(const std::string& pattern, const NameParts& parts);
 
 /// The output's path in its shortest form ("out/./a" is "out/a"). The pattern has no fault.

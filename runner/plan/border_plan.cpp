@@ -7,35 +7,35 @@ namespace runner {
 namespace {
 
 /// A slab's share of one frame, as rows within the frame.
-struct FramePart {
+struct FrameShare {
     std::int64_t frame = 0;
     std::int64_t first = 0;
     std::int64_t last = 0;
 };
 
 /// The slab's first and last frame; those between are whole and need no other slab.
-std::vector<FramePart> outer_parts(const Decomposition& d, RowRange slab) {
+std::vector<FrameShare> outer_shares(const Decomposition& d, RowRange slab) {
     if (slab.empty()) {
         return {};
     }
     const std::int64_t first_frame = slab.first / d.rows;
     const std::int64_t last_frame = (slab.last - 1) / d.rows;
-    std::vector<FramePart> parts;
+    std::vector<FrameShare> shares;
     for (const std::int64_t frame : {first_frame, last_frame}) {
         const std::int64_t start = frame * d.rows;
-        parts.push_back({frame, std::max(slab.first - start, std::int64_t{0}),
-                         std::min(slab.last - start, d.rows)});
+        shares.push_back({frame, std::max(slab.first - start, std::int64_t{0}),
+                          std::min(slab.last - start, d.rows)});
     }
-    return parts;
+    return shares;
 }
 
 /// Rows that the slab's chunks read and that belong to other slabs.
 RowSet foreign_rows(const Decomposition& d, int rank) {
     const RowRange slab = d.slab(rank);
     std::vector<RowRange> needed;
-    for (const FramePart& part : outer_parts(d, slab)) {
-        const RowRange window = d.window(part.first, part.last);
-        for (const RowSource& run : row_sources(d, part.frame, window)) {
+    for (const FrameShare& share : outer_shares(d, slab)) {
+        const RowRange window = d.window(share.first, share.last);
+        for (const RowSource& run : row_sources(d, share.frame, window)) {
             needed.push_back({run.source, run.source + run.count});
         }
     }

@@ -28,7 +28,7 @@ struct BorderPlan {
 
 BorderPlan make_border_plan(const Decomposition& decomposition, int rank);
 
-/// Rows of frame `frame`'s part [first, last) (rows within the frame, all in one slab) that a
+/// Rows of the share [first, last) of frame `frame` (rows within the frame, all in one slab) that a
 /// periodic border needs out of their order: kept from the frame's start until its end.
 RowSet early_rows(const Decomposition& decomposition, std::int64_t frame, std::int64_t first,
                   std::int64_t last);

@@ -23,7 +23,7 @@
 
 namespace runner {
 
-/// One rank's part of the report.
+/// One rank's share of the report.
 struct RankReport {
     int rank = 0;
     std::string host;

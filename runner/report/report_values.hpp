@@ -18,7 +18,7 @@ Json stages_value(const std::array<StageTimes, stage_count>& stages);
 /// A timeline, its times to a microsecond.
 Json timeline_value(const std::vector<Bar>& bars, double merged_below_seconds);
 
-/// A rank's part of the report as JSON, with its timeline where one was kept.
+/// A rank's share of the report as JSON, with its timeline where one was kept.
 Json rank_value(const RankReport& report);
 
 /// What the kernels did on each GPU of the ranks, the longest of a GPU first. Shares of the limit

@@ -15,7 +15,7 @@ namespace runner {
 /// "stopping, signal INT: waits for 2 chunks in flight, some 12 s; a second signal drops them\n".
 std::string waiting_text(const std::string& reason, const Ending& ending, const std::string& unit);
 
-/// Ends a rank's part of a run in time: asks to stop when the deadline is near, drops what cannot
+/// Ends a rank's share of a run in time: asks to stop when the deadline is near, drops what cannot
 /// end before it, and says once what a stop waits for. For one thread.
 class TimeKeeper {
   public:

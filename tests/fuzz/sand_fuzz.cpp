@@ -63,15 +63,15 @@ void check_cells(Bytes data, const runner::SandShape& shape, std::int64_t step) 
     const runner::SandRun whole = runner::bytes_of_rows(shape, 0, shape.frames * shape.height);
     expect(whole.begin == 0 && whole.end == std::ssize(data));
     for (std::int64_t begin = 0; begin < whole.end; begin += step) {
-        runner::for_each_part(
-            shape, {begin, std::min(begin + step, whole.end)}, [&](const runner::SandPart& part) {
-                expect(part.first >= 0 && part.cells >= 1 && part.first + part.cells <= all);
-                expect(part.byte >= begin && part.byte + (part.cells + 3) / 4 <= whole.end);
-                std::byte* to = cells.data() + part.first;
+        runner::for_each_frame(
+            shape, {begin, std::min(begin + step, whole.end)}, [&](const runner::SandCells& here) {
+                expect(here.first >= 0 && here.cells >= 1 && here.first + here.cells <= all);
+                expect(here.byte >= begin && here.byte + (here.cells + 3) / 4 <= whole.end);
+                std::byte* to = cells.data() + here.first;
                 expect(*to == untouched);
-                const std::int64_t skip = std::min<std::int64_t>(step % 4, part.cells - 1);
-                runner::unpack_cells(data.data() + part.byte, 0, skip, to);
-                runner::unpack_cells(data.data() + part.byte, skip, part.cells - skip, to + skip);
+                const std::int64_t skip = std::min<std::int64_t>(step % 4, here.cells - 1);
+                runner::unpack_cells(data.data() + here.byte, 0, skip, to);
+                runner::unpack_cells(data.data() + here.byte, skip, here.cells - skip, to + skip);
             });
     }
     std::vector<std::byte> packed(static_cast<std::size_t>(shape.frame_bytes()));

@@ -19,7 +19,7 @@
 
 namespace runner::evolve {
 
-/// All that a rank's part of an evolving state works with; everything outlives the call.
+/// All that a rank's share of an evolving state works with; everything outlives the call.
 struct Evolution {
     const EvolvePlan& plan;
     const EvolveJob& job;

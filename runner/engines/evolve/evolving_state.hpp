@@ -15,7 +15,7 @@
 
 namespace runner::evolve {
 
-/// A rank's part of a state, with all memory that evolving it takes. From the main thread.
+/// A rank's share of a state, with all memory that evolving it takes. From the main thread.
 class EvolvingState {
   public:
     EvolvingState() = default;

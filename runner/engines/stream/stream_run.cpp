@@ -65,7 +65,7 @@ class StreamRun final : public EngineRun {
     }
 
   private:
-    /// Adds the counts of this rank's part of the rows that earlier runs made, which nobody has
+    /// Adds the counts of this rank's share of the rows that earlier runs made, which nobody has
     /// kept: they are counted from the input again.
     void count_earlier_rows(RunTimes& times) const {
         const std::shared_ptr<const StreamJob> part = job_.counting_part();

@@ -10,7 +10,7 @@
 
 namespace runner {
 
-/// Where a rank's part of a state is between two generations.
+/// Where a rank's share of a state is between two generations.
 enum class StateHome {
     device, ///< in device memory, twice
     host,   ///< in host memory; it passes through the device in sweeps
