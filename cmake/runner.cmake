@@ -81,7 +81,8 @@ function(runner_room)
     # A room of several folders, which is jobs, has a joined file for each.
     set_target_properties(room_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     set_source_files_properties(${ROOM_SOURCES} PROPERTIES UNITY_GROUP ${name})
-    if(NOT folder MATCHES "^(base|io|jobs|runner/(engines|memory|verify)|views/pictures)(/|$)")
+    if(folder MATCHES "^io/(cost|inspect|metadata)$" OR
+       NOT folder MATCHES "^(base|io|jobs|runner/(engines|memory|verify)|views/pictures)(/|$)")
       target_link_libraries(room_${name} PRIVATE runner_text_options)
     endif()
   endif()

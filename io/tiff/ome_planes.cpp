@@ -324,13 +324,12 @@ std::vector<std::string> ome_unkept(std::string_view description, std::int64_t i
         }
     };
     std::int64_t number = -1;
-    bool is_within = false; // an image: else of all
-    for (StartTags tags(description); may_be_ome(description) && tags.next();) {
+    bool is_of_other = false; // what is outside of images is of all
+    for (StartTags tags(description); tags.next();) {
         if (tags.name() == "Image") {
-            is_within = tags.is_start();
-            number += tags.is_start() ? 1 : 0;
+            is_of_other = tags.is_start() && ++number != image;
         }
-        if (!tags.is_start() || (is_within && number != image)) {
+        if (is_of_other || !tags.is_start()) {
             continue;
         }
         for (const auto& [name, words] : names) {

@@ -45,7 +45,7 @@ struct OmeAxes {
 /// what it says cannot be.
 std::optional<OmeAxes> ome_axes(std::string_view description, int samples, std::int64_t image);
 
-/// What the XML says of the image of this number, or of all, and DatasetInfo has no place for.
+/// What an OME-XML says of the image of this number, or of all, and DatasetInfo has no place for.
 std::vector<std::string> ome_unkept(std::string_view description, std::int64_t image);
 
 } // namespace runner

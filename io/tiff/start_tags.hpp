@@ -40,8 +40,10 @@ class StartTags {
     /// Whether it starts an element, and does not end one.
     bool is_start() const { return tag_.front() != '/'; }
 
+    /// The same of the tag that ends an element.
     std::string_view name() const {
         std::string_view name = tag_.substr(0, tag_.find_first_of(" \t\r\n/", 1));
+        name.remove_prefix(is_start() ? 0 : 1);
         const std::size_t prefix = name.find(':');
         return prefix == std::string_view::npos ? name : name.substr(prefix + 1);
     }

@@ -104,6 +104,9 @@ def test_what_no_output_has():
     tifffile.imwrite("said.ome.tif", values, metadata={"axes": "ZYX", "Description": "a < b", "AcquisitionDate": "2026-11-01T10:00:00",
                                                        "Plane": planes})
     tifffile.imwrite("bare.ome.tif", values, metadata={"axes": "ZYX"})
+    with tifffile.TiffWriter("two.ome.tif", ome=True) as file: # the first image is read
+        file.write(values, metadata={"axes": "ZYX"})
+        file.write(values[:2], metadata={"axes": "ZYX", "Description": "of the other"})
     tifffile.imwrite("said.tif", values, imagej=True, metadata={"axes": "ZYX", "Info": "by hand", "Overlays": [b"x"]})
     tifffile.imwrite("bare.tif", values, imagej=True, metadata={"axes": "ZYX"})
     tifffile.imwrite("text.tif", values[0], description="a plain text", metadata=None)
@@ -123,7 +126,7 @@ def test_what_no_output_has():
                                "the times of planes"],
               "said.tif": ["the overlay", "the text Info"], "text.tif": ["the description"],
               "said.nii": ["the description", "the header's extensions", "the intent"], "said.mrc": ["the labels"]}
-    for name in ("said.ome.tif", "bare.ome.tif", "said.tif", "bare.tif", "text.tif", "said.nii", "bare.nii", "said.mrc", "bare.mrc"):
+    for name in ("said.ome.tif", "bare.ome.tif", "two.ome.tif", "said.tif", "bare.tif", "text.tif", "said.nii", "bare.nii", "said.mrc", "bare.mrc"):
         axes = "1,1" if name == "text.tif" else "1,1,1"
         for command in (["median", name, "out.h5", "--size", axes], ["convert", name, "copy.h5"]):
             found = said(*command, "--overwrite")
