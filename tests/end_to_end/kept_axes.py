@@ -1,4 +1,5 @@
 """Names and sizes of axes that an output keeps where the input says them in less usual ways."""
+import json
 import os
 import pathlib
 
@@ -122,11 +123,19 @@ def test_what_no_output_has():
             file.set_data(values)
             if name == "said.mrc":
                 file.add_label("by hand")
-    wanted = {"said.ome.tif": ["the date", "the description", "the exposure times of planes", "the positions of planes",
+    for name, attributes in (("said.zarr", {"units": "counts"}), ("bare.zarr", {})):
+        os.mkdir(name)
+        layout = {"zarr_format": 2, "shape": [3, 5, 7], "chunks": [3, 5, 7], "dtype": "<u2", "compressor": None, "fill_value": 0,
+                  "order": "C", "filters": None}
+        pathlib.Path(name, ".zarray").write_text(json.dumps(layout))
+        pathlib.Path(name, ".zattrs").write_text(json.dumps({"_ARRAY_DIMENSIONS": ["z", "y", "x"], **attributes}))
+        values.tofile(f"{name}/0.0.0")
+    wanted = {"said.zarr": ["the attributes units"], "said.ome.tif": ["the date", "the description", "the exposure times of planes", "the positions of planes",
                                "the times of planes"],
               "said.tif": ["the overlay", "the text Info"], "text.tif": ["the description"],
               "said.nii": ["the description", "the header's extensions", "the intent"], "said.mrc": ["the labels"]}
-    for name in ("said.ome.tif", "bare.ome.tif", "two.ome.tif", "said.tif", "bare.tif", "text.tif", "said.nii", "bare.nii", "said.mrc", "bare.mrc"):
+    for name in ("said.ome.tif", "bare.ome.tif", "two.ome.tif", "said.tif", "bare.tif", "text.tif", "said.nii", "bare.nii", "said.mrc",
+                 "bare.mrc", "said.zarr", "bare.zarr"):
         axes = "1,1" if name == "text.tif" else "1,1,1"
         for command in (["median", name, "out.h5", "--size", axes], ["convert", name, "copy.h5"]):
             found = said(*command, "--overwrite")
