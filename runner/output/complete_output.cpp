@@ -134,8 +134,12 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     return metadata;
 }
 
-bool says_invalid(const NamedValue& attribute) {
-    return attribute.name == "_FillValue" || attribute.name == "missing_value";
+bool says_invalid(const std::string& attribute) {
+    return attribute == "_FillValue" || attribute == "missing_value";
+}
+
+void erase_invalid(Metadata& metadata) {
+    std::erase_if(metadata.dataset, [](const NamedValue& each) { return says_invalid(each.name); });
 }
 
 /// Makes the attributes say which elements of the output are invalid, by netCDF's `_FillValue`,
@@ -145,7 +149,7 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
     if (!invalid && !prepared.input.invalid_value) {
         return;
     }
-    std::erase_if(metadata.dataset, says_invalid);
+    erase_invalid(metadata);
     if (invalid) {
         const ElementType type = prepared.output().type;
         PlainValue value;
@@ -160,10 +164,13 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
 /// lost in. Where the job file alone says which elements are invalid, returns that it is lost.
 std::vector<std::string> unstated_invalid(const PreparedJob& prepared, Metadata& metadata) {
     state_invalid(prepared, metadata);
-    if (!prepared.layout.info.invalid.empty()) {
+    const std::vector<std::string>& said = prepared.layout.info.invalid;
+    if (std::any_of(said.begin(), said.end(), [](const std::string& text) {
+            return says_invalid(text.substr(0, text.find(' ')));
+        })) {
         return {};
     }
-    std::erase_if(metadata.dataset, says_invalid);
+    erase_invalid(metadata);
     const std::optional<double> invalid = prepared.job->invalid();
     return invalid && !std::isnan(*invalid) ? std::vector<std::string>{"which elements are invalid"}
                                             : std::vector<std::string>{};

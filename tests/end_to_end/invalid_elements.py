@@ -349,6 +349,15 @@ def test_keys_without_effect(kind, keys, key, others):
     assert f"leave {key.split('.')[1]} out" in done.stderr and done.stderr.count("\n") == 2, done
 
 
+def test_order_of_all_candidates():
+    """So is the order of matches where all candidates are taken."""
+    np.save("i.npy", np.ones((4, 8, 8), "float32"))
+    pathlib.Path("j.toml").write_text('kind = "denoise"\n[input]\nfile = "i.npy"\n[output]\nfile = "o.h5"\n'
+                                      '[denoise]\nmethod = "nlm"\ncount = "all"\norder = "descending"\n')
+    done = attempt("j.toml", "--quiet")
+    assert done.returncode == 2 and 'denoise.order: count = "all" takes every candidate' in done.stderr, done
+
+
 @pytest.mark.parametrize("kind, keys", [("median", "size = [3, 3]"), ("bin", "factors = [1, 1]"),
                                         ("convolve", "row_taps = [1.0]\ncolumn_taps = [1.0]"),
                                         ("rescale", "from = [0, 60]\nto = [0, 60]")])

@@ -142,6 +142,14 @@ def test_what_no_output_has():
             assert (found and sorted(found.split("; "))) == wanted.get(name), (name, found)
 
 
+def test_invalid_elements_that_the_job_alone_declares():
+    """Such an output does not say which they are, unless they are NaN; no attribute is lost, of which there is none."""
+    for dtype, invalid, wanted in (("int16", "7", "which elements are invalid"), ("float32", '"nan"', None), ("float32", "7", None)):
+        np.save("in.npy", np.arange(12, dtype=dtype).reshape(3, 4))
+        found = said("median", "in.npy", "out.npy", "--size", "1,1", "--set", f"input.invalid={invalid}", "--overwrite")
+        assert found == wanted, (dtype, invalid, found)
+
+
 def test_what_pictures_are_without():
     """`convert` to pictures says the same of them as of rows with elements alone."""
     with h5py.File("in.h5", "w") as file:

@@ -26,8 +26,8 @@ struct Stream {
     RowWriter& writer;
     RunProgress& progress;
     Trace* trace; ///< null: none is wanted
-    output::Commits* commits =
-        nullptr;                ///< is told of every chunk that the writer has; null: nobody is
+    /// Records every chunk that the writer has; null: nothing records them.
+    output::Commits* commits = nullptr;
     const Stop* stop = nullptr; ///< null: nothing stops it early
     /// Gets a line if chunks were halved, and one for each that is dropped; may be empty.
     std::function<void(const std::string& line)> say = {};
