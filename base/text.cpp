@@ -164,4 +164,15 @@ std::string shell_word(const std::string& text) {
     return quoted + "'";
 }
 
+bool is_utf8(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const Character character = character_at(text, at);
+        if (!character.is_valid) {
+            return false;
+        }
+        at += character.bytes;
+    }
+    return true;
+}
+
 } // namespace runner

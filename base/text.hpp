@@ -39,4 +39,7 @@ std::string printable_json(std::string_view text);
 /// The text that a shell reads back as this one word.
 std::string shell_word(const std::string& text);
 
+/// Whether the bytes are UTF-8, as a job file must be.
+bool is_utf8(std::string_view text);
+
 } // namespace runner

@@ -8,6 +8,7 @@
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <system_error>
 
@@ -51,6 +52,19 @@ std::optional<Verb> find_verb(const std::string& name) {
     return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
+/// The arguments with `-n N` behind the verb or kind, as in `runner -n 4 median IN OUT`.
+std::vector<std::string> with_verb_first(std::span<const std::string> arguments) {
+    std::vector<std::string> moved(arguments.begin(), arguments.end());
+    const std::string& first = moved.front();
+    const bool is_apart = first == "-n" || first == "--ranks";
+    const bool is_joined = first.starts_with("-n") || first.starts_with("--ranks=");
+    const std::ptrdiff_t words = is_apart ? 2 : (is_joined ? 1 : 0);
+    if (words > 0 && words < std::ssize(moved) && find_verb(moved.at(words))) {
+        std::rotate(moved.begin(), moved.begin() + words, moved.begin() + words + 1);
+    }
+    return moved;
+}
+
 /// Whether a first argument that is no verb is meant as a job file.
 bool means_job_file(const std::string& argument) {
     std::error_code failure;
@@ -74,12 +88,14 @@ bool means_job_file(const std::string& argument) {
 
 } // namespace
 
-Command parse_command_line(std::span<const std::string> arguments, std::string (*version)()) {
-    if (arguments.empty()) {
+Command parse_command_line(std::span<const std::string> given, std::string (*version)()) {
+    if (given.empty()) {
         throw Error(ExitCode::usage,
                     {"no job file is named", "", "write runner JOB.toml, or runner KIND IN OUT",
                      "runner --help says what else there is"});
     }
+    const std::vector<std::string> moved = with_verb_first(given);
+    const std::span<const std::string> arguments = moved;
     const std::string& first = arguments.front();
     if (first == "help" && arguments.size() > 1) {
         const std::vector<std::string> help = {arguments[1], "--help"};

@@ -89,8 +89,10 @@ void tell_notes_of_listed(const DatasetName& what, const RowsFormat& format, Fil
     }
 }
 
-/// The dataset under its own name, where none is named and the file has one by default.
+/// The dataset under its own name, where none is named and the file has one by default. Prints what
+/// is odd about it, and about the choice.
 DatasetName with_its_name(DatasetName what, FileAccess& files) {
+    tell_notes_of(what, files);
     if (what.dataset.empty()) {
         what.dataset = files.layout(what.file, what.dataset).dataset;
     }
@@ -193,14 +195,7 @@ struct Verbs {
         ProbedFiles files(prober, command.rules);
         const DatasetName a = with_its_name(command.a, files);
         const DatasetName b = with_its_name(command.b, files);
-        for (const DatasetName& what : {a, b}) {
-            tell_notes_of(what, files);
-        }
-        DatasetName by;
-        if (command.by) {
-            by = with_its_name(*command.by, files);
-            tell_notes_of(by, files);
-        }
+        const DatasetName by = command.by ? with_its_name(*command.by, files) : DatasetName{};
         const Comparison comparison =
             compare(files, {a.file, a.dataset, b.file, b.dataset, command.tolerance, all_cores(),
                             by.file, by.dataset});
@@ -215,7 +210,6 @@ struct Verbs {
         RenderCommand named = command;
         for (DatasetName& what : named.what) {
             what = with_its_name(what, files);
-            tell_notes_of(what, files);
         }
         print(render(files, render_request(named, files, all_cores())));
         return ExitCode::ok;
@@ -228,12 +222,10 @@ struct Verbs {
         if (command.raw) {
             tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
         } else {
-            if (input.dataset.empty()) {
-                input.dataset = rows_format_of(input.file) == nullptr
-                                    ? only_dataset(files.content(input.file, ""))
-                                    : files.layout(input.file, "").dataset;
+            if (input.dataset.empty() && rows_format_of(input.file) == nullptr) {
+                input.dataset = only_dataset(files.content(input.file, ""));
             }
-            tell_notes_of(input, files);
+            input = with_its_name(input, files);
         }
         ConvertRequest request;
         request.raw = command.raw;

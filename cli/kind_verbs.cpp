@@ -128,6 +128,11 @@ class JobOptions {
 
     void add_file(JobDraft& draft, const std::string& argument, const std::string& table,
                   const std::string& given) const {
+        if (!is_utf8(given)) {
+            parser_.refuse(argument +
+                               " is no text of UTF-8, which a job file is: " + quoted_text(given),
+                           "Rename the file, or make a link to it with another name");
+        }
         const DatasetName name = parser_.dataset(argument, given);
         draft.set(table + ".file=" + toml_text(name.file), argument + " " + quoted_text(given));
         if (!name.dataset.empty()) {

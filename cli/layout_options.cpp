@@ -43,7 +43,7 @@ LayoutOptions::LayoutOptions(VerbParser& parser) : parser_(parser) {
     parser.add_option(
         compression, compression_, "NAME",
         compression_list() +
-            " (default); in HDF5 requires --chunk, in TIFF deflate, zstd or lzw, in Zarr "
+            " (default: none); in HDF5 requires --chunk, in TIFF deflate, zstd or lzw, in Zarr "
             "gzip, zstd or blosc's");
     parser.add_option(
         level, level_, "NUMBER",

@@ -279,6 +279,11 @@ std::vector<std::int64_t> VerbParser::extents(const std::string& option,
             integer("each extent of " + option, given.substr(begin, comma - begin), 1));
         begin = comma + 1;
     }
+    constexpr std::size_t most_axes = 32; // of every file that is read, as of an HDF5 dataset
+    if (extents.size() > most_axes) {
+        refuse(fmt::format("{} has {} extents, and a file has at most {} axes", option,
+                           extents.size(), most_axes));
+    }
     return extents;
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -21,6 +22,10 @@ struct CountedRows {
     std::int64_t first = 0; ///< the row of the output's buffer that they begin with
     bool are_counted = false;
 };
+
+/// How the name of a count ends that is of elements without a value. It is reported only where
+/// there are some, and with a warning.
+inline constexpr std::string_view nan_values = "nan_values";
 
 /// What kept memory begins with where a job counts: its counts, in bytes.
 inline constexpr std::int64_t counts_bytes = 256;

@@ -66,7 +66,7 @@ void check_room(const OutputDataset& output, const std::string& file) {
                                        "its folder " + folder + ": " + failure.message(),
                                        "Make it: mkdir -p " + shell_word(folder)});
     }
-    const std::int64_t needed = output_room(output.array, output.layout);
+    const std::int64_t needed = output_room(output.array, output.layout, folder);
     if (output.layout.compression == Compression::none &&
         static_cast<std::uintmax_t>(needed) > space.available) {
         throw Error(ExitCode::output,

@@ -33,6 +33,7 @@ struct InputDataset {
 struct InvalidRule {
     bool heeds = true;                 ///< whether there are any
     std::optional<double> number = {}; ///< that they are; nothing: as the dataset's own file says
+    bool is_of_file = false; ///< the input's file alone says which elements of it are invalid
 };
 
 /// A mask of the extents of all of a job's source, for frames that its kind reads beside the input.

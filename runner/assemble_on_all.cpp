@@ -32,14 +32,27 @@ LevelReport level_report(const OutputDataset& level, Clock::time_point begin) {
     return report;
 }
 
-void make_levels_on_all(const OutputDataset& output, const AssemblyShare& share,
-                        const RunPlace& place, Assembled& made) {
+/// The regions of levels that some rank has made. `ahead`: of this one, or null.
+MadeRegions made_ahead(const LevelsAhead* ahead, const Ranks& ranks) {
+    MadeRegions all;
+    for (const MadeRegions& own : ranks.gather(ahead != nullptr ? ahead->made() : MadeRegions())) {
+        all.resize(std::max(all.size(), own.size()), '0');
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            all[i] = std::max(all[i], own[i]);
+        }
+    }
+    return ranks.broadcast(all);
+}
+
+void make_levels_on_all(const OutputDataset& output, const LevelsAhead* ahead,
+                        const AssemblyShare& share, const RunPlace& place, Assembled& made) {
     const Ranks& ranks = place.ranks;
     const std::vector<CoarserLevel> levels = coarser_levels(output);
     place.log.phases.begin(levels.empty() ? "counting extremes of channels"
                                           : "making coarser levels");
-    ranks.together([&] { prepare_levels(output, share); });
-    const Extremes own = ranks.together([&] { return reduce_levels(output, share); });
+    const MadeRegions regions = made_ahead(ahead, ranks);
+    Extremes own = ranks.together([&] { return reduce_levels(output, share, regions); });
+    join(own, ahead != nullptr ? ahead->extremes() : Extremes());
     if (folder_of(output.layout) != nullptr && !levels.empty()) {
         place.log.phases.begin("storing coarser levels");
         for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -57,11 +70,9 @@ void make_levels_on_all(const OutputDataset& output, const AssemblyShare& share,
 
 } // namespace
 
-Assembled assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
-                          const AssemblyShare& share, const RunPlace& place) {
+OutputDataset begin_levels(const PreparedJob& prepared, const PartLayout& parts,
+                           const RunPlace& place) {
     const Ranks& ranks = place.ranks;
-    place.log.phases.begin("assembling the output");
-    const auto begin = Clock::now();
     OutputDataset output = output_dataset(prepared, parts);
     // Only the first rank reads files; the others store slices and levels by the same axes.
     if (folder_of(output.layout) != nullptr) {
@@ -71,13 +82,22 @@ Assembled assemble_on_all(const PreparedJob& prepared, const PartLayout& parts,
             axes_of_text(ranks.broadcast(axes), output.array.shape.size()).value_or(Axes{});
     }
     output.invalid_value = prepared.job->invalid();
+    ranks.first_alone([&] { prepare_levels(output, {}); });
+    return output;
+}
+
+Assembled assemble_on_all(const OutputDataset& output, const LevelsAhead* ahead,
+                          const AssemblyShare& share, const RunPlace& place) {
+    const Ranks& ranks = place.ranks;
+    place.log.phases.begin("assembling the output");
+    const auto begin = Clock::now();
     ranks.together([&] { assemble_output(output, share); });
     Assembled made;
     if (ranks.first() && folder_of(output.layout) != nullptr && !is_in_slices(output.layout)) {
         made.levels.push_back(level_report(output, begin));
     }
     if (!coarser_levels(output).empty() || stated_channels(output)) {
-        make_levels_on_all(output, share, place, made);
+        make_levels_on_all(output, ahead, share, place, made);
     }
     return made;
 }

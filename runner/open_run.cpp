@@ -4,7 +4,9 @@
 #include "base/durations.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "io/images/levels_ahead.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/open_output_rows.hpp"
 #include "kernels/profile/kernel_log.hpp"
@@ -13,6 +15,7 @@
 #include "runner/watch/progress.hpp"
 #include "runner/watch/ticker.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -53,15 +56,21 @@ ProgressSnapshot snapshot(const EngineRun& engine, const RunProgress& progress, 
 }
 
 /// Opens what every engine works with. Not collective.
-void open_files(const RunContext& context, int io_threads, std::int64_t kept_lines) {
+void open_files(const JobPlan& plan, const RunContext& context) {
     const JobFile& file = context.prepared.file;
     const RowWriter::Sync sync = context.beginning.sync;
     const std::int64_t attempt = context.beginning.attempt;
     const int rank = context.ranks.rank();
     OpenRun& open = context.open;
-    open.reader = open_input_rows(context.prepared, io_threads, kept_lines);
-    open.writer = open_output_rows(output_dataset(context.prepared, context.beginning.parts), rank,
-                                   io_threads, attempt);
+    open.reader = open_input_rows(context.prepared, plan.io_threads, plan.kept_lines);
+    // Rows wait for those of the same chunks, and for those of the same elements of levels.
+    constexpr std::int64_t most_waiting = 4 * GiB; // more would take the output's page cache
+    const std::int64_t waiting = std::min((plan.host_memory - plan.need.host()) / 3, most_waiting);
+    open.writer = open_output_rows(open.output, rank, plan.io_threads, attempt, waiting);
+    open.levels = LevelsAhead::of(open.output, waiting, plan.io_threads);
+    if (open.levels != nullptr) {
+        open.writer = write_beside(std::move(open.writer), *open.levels);
+    }
     open.commits =
         std::make_unique<output::Commits>(*open.writer,
                                           JournalWriter(journal_folder(file.output.file), attempt,
@@ -73,7 +82,7 @@ void open_files(const RunContext& context, int io_threads, std::int64_t kept_lin
 
 std::unique_ptr<EngineRun> open_run(const JobPlan& plan, const RunContext& context) {
     std::unique_ptr<EngineRun> engine = context.ranks.together([&] {
-        open_files(context, plan.io_threads, plan.kept_lines);
+        open_files(plan, context);
         return engine_of(*context.prepared.job).start(plan, context);
     });
     engine->exchange();

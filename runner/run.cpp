@@ -10,7 +10,6 @@
 #include "runner/assemble_on_all.hpp"
 #include "runner/engines/rank_plan.hpp"
 #include "runner/engines/share_images.hpp"
-#include "runner/engines/survey_input.hpp"
 #include "runner/messages.hpp"
 #include "runner/open_run.hpp"
 #include "runner/output/complete_output.hpp"
@@ -18,6 +17,7 @@
 #include "runner/ranks/host_memory.hpp"
 #include "runner/ranks/kept_rates.hpp"
 #include "runner/ranks/prepare_on_all.hpp"
+#include "runner/report/job_counts.hpp"
 #include "runner/run_passes.hpp"
 #include "runner/run_report.hpp"
 #include "runner/watch/progress.hpp"
@@ -28,6 +28,7 @@
 #include <ctime>
 #include <functional>
 #include <iterator>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -97,8 +98,22 @@ void Run::prepare() {
         std::make_shared<const PreparedJob>(prepare_on_all(pass_, place_.ranks, place_.prober));
 }
 
+/// Surveys take some tenths of a second of each 10 GB, as long as drivers take to start. Errors
+/// and warnings of both are reported in the order of a survey that begins afterwards.
+void Run::begin_survey() {
+    if (prepared_->input_is_missing || !prepared_->job->survey()) {
+        return;
+    }
+    CpuList cores = share_of_host(place_.ranks);
+    try {
+        ahead_.emplace(prepared_, place_.ranks, std::move(cores), open_.progress);
+    } catch (const std::system_error&) { // no thread: then it is taken before the stream
+    }
+}
+
 void Run::bind() {
     begin_step("finding its device");
+    begin_survey();
     own_binding_ = bind_rank(place_.ranks, pass_.file.run.backend);
     binding_ = &*own_binding_;
 }
@@ -181,7 +196,30 @@ bool Run::finish_taken(output::TakenRows& taken, const RunContext& context) cons
     return true;
 }
 
-/// On the first rank, what the survey found, and its warnings: those behind `known` others.
+/// False where something asked to stop before the survey, which the job may ask for, was complete.
+bool Run::survey() {
+    const std::size_t known = prepared_->input.notes.size();
+    if (!prepared_->job->survey()) {
+        tell_findings(known);
+        return true;
+    }
+    const auto begin = Clock::now();
+    place_.log.phases.begin(survey_phase);
+    std::optional<PreparedJob> surveyed = survey_input(
+        *prepared_, place_.ranks,
+        {binding_->limits.cores, plan_->io_threads, *stop_, open_.progress,
+         speaks() ? progress_style(stderr) : ProgressStyle::silent, ahead_ ? &*ahead_ : nullptr});
+    place_.log.survey_seconds += seconds_since(begin) + (ahead_ ? ahead_->seconds_ahead() : 0);
+    ahead_.reset();
+    if (!surveyed) {
+        return false;
+    }
+    prepared_ = std::make_shared<const PreparedJob>(std::move(*surveyed));
+    tell_findings(known);
+    return true;
+}
+
+/// On the first rank, what was found of the input, and its warnings: those behind `known` others.
 void Run::tell_findings(std::size_t known) const {
     if (speaks()) {
         say(notes_text(prepared_->job->found()));
@@ -196,6 +234,7 @@ void Run::tell_findings(std::size_t known) const {
 /// This rank's share of the rows; sets what is known of it then.
 void Run::make_rows(const RunContext& context) {
     const Ranks& ranks = place_.ranks;
+    open_.output = begin_levels(*prepared_, beginning_.parts, place_);
     const std::unique_ptr<EngineRun> engine = open_run(*plan_, context);
     const auto taken = ranks.together([&] {
         return std::make_unique<output::TakenRows>(output_dataset(*prepared_, beginning_.parts),
@@ -236,19 +275,7 @@ bool Run::stream() {
     attendant_.emplace(command_, *prepared_, *binding_, place_, open_, *stop_);
     ranks.note("running it");
     place_.log.phases.begin("opening the files");
-    if (prepared_->job->survey()) {
-        place_.log.phases.begin(survey_phase);
-    }
-    std::optional<PreparedJob> surveyed =
-        survey_input(*prepared_, ranks,
-                     {binding_->limits.cores, plan_->io_threads, *stop_, open_.progress,
-                      speaks() ? progress_style(stderr) : ProgressStyle::silent});
-    const bool is_surveyed = surveyed.has_value();
-    if (surveyed) {
-        const std::size_t known = prepared_->input.notes.size();
-        prepared_ = std::make_shared<const PreparedJob>(std::move(*surveyed));
-        tell_findings(known);
-    }
+    const bool is_surveyed = survey();
     make_rows({*prepared_, ranks, beginning_, open_, *stop_, is_surveyed});
     mine_.resident_peak = peak_resident_memory();
     mine_.bars = trace_.timeline().bars();
@@ -263,7 +290,7 @@ bool Run::stream() {
 void Run::put_together(RunReport& report) {
     const Ranks& ranks = place_.ranks;
     const Assembled assembled =
-        assemble_on_all(*prepared_, beginning_.parts,
+        assemble_on_all(open_.output, open_.levels.get(),
                         {ranks.rank(), ranks.size(), plan_->io_threads, beginning_.sync,
                          plan_->host_memory - plan_->need.host()},
                         place_);
@@ -277,6 +304,11 @@ void Run::put_together(RunReport& report) {
         for (const std::string& warning :
              claim_->complete(*prepared_, beginning_, provenance(report), assembled.extremes)) {
             report.warnings.push_back(warn(command_, warning));
+        }
+        if (command_.pass == command_.passes) { // the last one's counts are those of all
+            for (const std::string& doubt : doubts_of(report.counts)) {
+                report.warnings.push_back(warn(command_, doubt));
+            }
         }
     });
 }
@@ -297,6 +329,7 @@ void Run::complete() {
     log.start_seconds = log.start_seconds.value_or(start_seconds_);
     report.start_seconds = *log.start_seconds;
     report.seconds_before = log.seconds;
+    report.survey_seconds = log.survey_seconds;
     report.wall_seconds = seconds_since(place_.start);
     put_together(report);
     gather(log.warnings, report.warnings);

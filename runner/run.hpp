@@ -3,6 +3,7 @@
 
 #include "runner/attendant.hpp"
 #include "runner/engines/engine.hpp"
+#include "runner/engines/survey_input.hpp"
 #include "runner/output/output_claim.hpp"
 #include "runner/output/taken_rows.hpp"
 #include "runner/prepare/passes.hpp"
@@ -34,7 +35,8 @@ class Run {
     void prepare();
     const PreparedJob& prepared() const { return *prepared_; }
 
-    /// Finds this rank's device, or takes the one that a batch has found, which outlives this.
+    /// Finds this rank's device, or takes the one that a batch has found, which outlives this. A
+    /// survey of the input begins beside the first.
     void bind();
     void bind(const RankBinding& binding) { binding_ = &binding; }
 
@@ -58,11 +60,13 @@ class Run {
 
   private:
     void begin_step(const char* doing) const;
+    void begin_survey();
     void end_if_asked() const;
     void share_images(const JobPlan& plan) const;
     output::ToDo settle();
     void begin();
     void make_rows(const RunContext& context);
+    bool survey();
     void tell_findings(std::size_t known) const;
     bool finish_taken(output::TakenRows& taken, const RunContext& context) const;
     void put_together(RunReport& report);
@@ -80,6 +84,7 @@ class Run {
     output::Beginning beginning_;
     PlanPtr plan_;
     OpenRun open_;
+    std::optional<SurveyAhead> ahead_; ///< until the survey is complete; after what it uses
     std::optional<Stop> stop_;
     std::optional<Attendant> attendant_; ///< after what it looks at
     Trace trace_;

@@ -42,8 +42,9 @@ struct PassLog {
     std::vector<std::string> notes = {};    ///< RunReport's; on the first rank
     std::string events = {};                ///< Trace::chrome_events() of them all
     std::optional<double> start_seconds =
-        {};             ///< from the program's start to the first pass's first row
-    double seconds = 0; ///< from the program's start to the last one's end
+        {};                    ///< from the program's start to the first pass's first row
+    double seconds = 0;        ///< from the program's start to the last one's end
+    double survey_seconds = 0; ///< of the surveys of inputs, also beside other phases
 };
 
 /// What the runs of a process share; all of it outlives them.

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "io/files/file_names.hpp"
 #include "io/formats/format_signature.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/formats/slice_names.hpp"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -154,7 +156,20 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     return source;
 }
 
+/// Whether the two name one file, or sets of files that share one.
+bool share_a_file(const std::string& input, const std::string& output) {
+    const std::optional<SliceNames> slices = SliceNames::of(output);
+    if (!slices) {
+        return is_of_input(input, output);
+    }
+    const std::vector<std::string> there = slices->there();
+    return std::any_of(there.begin(), there.end(), [&](const std::string& name) {
+        return is_of_input(input, slices->folder() + name);
+    });
+}
+
 void check_apart(const std::string& input, const std::string& output) {
+    check_not_input(input, output);
     if (const auto taken = name_on_the_way(output, input)) {
         throw Error(ExitCode::usage,
                     {"cannot write over the input", input,
@@ -184,9 +199,28 @@ void check_formats(const std::string& input, const std::string& output, InputNam
     if (const std::string fault = slices_fault(output); !fault.empty()) {
         throw Error(ExitCode::usage, {"cannot convert to the output", output, fault, ""});
     }
+    if (const std::string fault = name_length_fault(output); !fault.empty()) {
+        throw Error(ExitCode::usage, {"cannot convert to the output", output, fault, ""});
+    }
     if (!is_of_rows(output) && !has_ending(output, picture_ending)) {
         throw Error(ExitCode::usage, {"cannot convert to the output", output,
                                       "its ending names no format that can be made", known});
+    }
+}
+
+bool is_of_input(const std::string& input, const std::string& file) {
+    std::error_code failure;
+    return std::filesystem::exists(file, failure) &&
+           (has_wildcards(input) ? matches_pattern(input, file)
+                                 : std::filesystem::equivalent(input, file, failure));
+}
+
+void check_not_input(const std::string& input, const std::string& output) {
+    if (share_a_file(input, output)) {
+        throw Error(ExitCode::usage,
+                    {"cannot write over the input", input,
+                     "what " + printable(output) + " does not hold of it would be lost",
+                     "Give the output another name; then remove or rename the input yourself"});
     }
 }
 

@@ -81,7 +81,8 @@ std::string convert_to_pictures(FrameSource& source, const ConvertRequest& reque
         return several ? names.of(frame) : request.output;
     };
     for (std::int64_t i = 0; i < source.frames.count; ++i) {
-        check_absent(name_of_frame(source.frames[i]), request.overwrite); // before any is made
+        check_not_input(request.input, name_of_frame(source.frames[i])); // before any is made
+        check_absent(name_of_frame(source.frames[i]), request.overwrite);
     }
     for (std::int64_t i = 0; i < source.frames.count; ++i) {
         const std::int64_t frame = source.frames[i];

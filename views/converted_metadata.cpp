@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -132,6 +133,49 @@ Axes converted_axes(const FrameSource& source, const ConvertRequest& request,
     return moved_axes(request.axes, kept);
 }
 
+namespace {
+
+/// Names the leading axes that are known, if frames of several of them become those of one.
+std::string joined_names(const FrameSource& source, const ConvertRequest& request,
+                         const OutputDataset& output) {
+    const std::size_t axes = source.reader->info().array.shape.size();
+    const std::vector<Axis>& each = request.axes.each;
+    if (!has_chosen_frames(source, request) || each.size() != axes ||
+        part_of_frames(source, output.array.shape.size())) {
+        return "";
+    }
+    bool is_known = false;
+    std::string names;
+    for (std::size_t axis = 0; axis + axes_of_frame(source) < axes; ++axis) {
+        is_known = is_known || each[axis] != Axis{};
+        names += (names.empty() ? "" : ", ") + (each[axis].name.empty() ? "?" : each[axis].name);
+    }
+    return is_known ? "the axes " + names + ", of which frames were taken as one" : "";
+}
+
+/// Says in an HDF5 output which elements are invalid, by netCDF's `_FillValue`, where a file of
+/// another format does.
+void state_invalid(const FrameSource& source, bool is_hdf5, Metadata& metadata) {
+    const DatasetInfo& info = source.reader->info();
+    if (!info.invalid_value || info.invalid.empty()) {
+        return;
+    }
+    if (!is_hdf5 || source.has_other_type) {
+        metadata.left_out.push_back("which elements are invalid, " + info.invalid.front());
+        return;
+    }
+    PlainValue value;
+    value.type = info.array.type;
+    value.bytes.resize(static_cast<std::size_t>(size_of(value.type)));
+    visit_element_type(value.type, [&](auto element) {
+        element = static_cast<decltype(element)>(*info.invalid_value);
+        std::memcpy(value.bytes.data(), &element, sizeof(element));
+    });
+    metadata.dataset.push_back({"_FillValue", std::move(value)});
+}
+
+} // namespace
+
 Metadata converted_metadata(const FrameSource& source, const ConvertRequest& request,
                             const OutputDataset& output) {
     const bool said =
@@ -154,7 +198,13 @@ Metadata converted_metadata(const FrameSource& source, const ConvertRequest& req
     }
     const std::vector<std::string>& unkept = source.reader->info().unkept;
     metadata.left_out.insert(metadata.left_out.end(), unkept.begin(), unkept.end());
+    if (std::string names = joined_names(source, request, output); !names.empty()) {
+        metadata.left_out.push_back(std::move(names));
+    }
     metadata.shape = output.array.shape;
+    if (!said) {
+        state_invalid(source, output.layout.is_hdf5(), metadata);
+    }
     if (!said || metadata.empty() || !output.layout.is_hdf5()) {
         metadata.placement = output.axes;
     }

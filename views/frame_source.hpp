@@ -32,6 +32,13 @@ inline constexpr std::int64_t convert_buffer_bytes = 64 << 20;
 /// @throws Error (output) for a file that exists and is not to be overwritten.
 void check_absent(const std::string& output, Overwrite overwrite);
 
+/// Whether a file that is there is the input, or one of the files of its pattern.
+bool is_of_input(const std::string& input, const std::string& file);
+
+/// Refuses an output that is the input, or shares a file with it, whatever is to be overwritten.
+/// @throws Error (usage).
+void check_not_input(const std::string& input, const std::string& output);
+
 /// Has `write` make `output` under its partial name and gives it its own. @throws Error (output)
 /// as check_absent(); what `write` throws, with nothing left.
 void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,

@@ -84,10 +84,10 @@ struct Reading {
 };
 
 /// The roles of the frames of a dataset of a Data Exchange file, which no dataset says.
-FrameRoles roles_in_exchange(const DatasetContent& dataset) {
+FrameRoles roles_in_exchange(const DatasetContent& dataset, const Axes& axes) {
     FrameRoles roles;
     const std::optional<FrameRole> role = exchange_role(dataset.path);
-    if (role && dataset.shape.size() > 1) {
+    if (role && dataset.shape.size() > 1 && counts_frames(axes)) {
         const std::int64_t frames = dataset.shape.size() > 2 ? dataset.shape.front() : 1;
         roles.frames.assign(static_cast<std::size_t>(frames), *role);
     }
@@ -105,7 +105,8 @@ std::vector<Reading> readings_of(FileAccess& files, const FileContent& content,
             DatasetLayout layout = files.layout(content.file, content.datasets[i].path);
             const bool known = layout.roles.known() || !layout.roles.fault.empty();
             readings[i] = {reading_way(layout),
-                           known ? std::move(layout.roles) : roles_in_exchange(content.datasets[i]),
+                           known ? std::move(layout.roles)
+                                 : roles_in_exchange(content.datasets[i], layout.info.axes),
                            layout.info.invalid, layout.info.axes, layout.setup};
             if (metadata && readings[i].roles.known()) {
                 readings[i].angles = frame_angles(metadata(content.datasets[i].path));

@@ -6,6 +6,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/formats/png_writer.hpp"
+#include "views/frame_source.hpp"
 #include "views/made_text.hpp"
 #include "views/pictures/contrast.hpp"
 #include "views/pictures/thumbnail.hpp"
@@ -164,12 +165,25 @@ FrameRange common_frames(const RenderRequest& request, std::span<const ImageSour
     return range;
 }
 
+/// Refuses names of pictures under which something else would be lost, before any is made.
+void check_picture(const RenderRequest& request, const std::string& picture) {
+    for (const auto& [file, dataset] : request.sources) {
+        if (is_of_input(file, picture)) {
+            throw Error(ExitCode::usage, {"cannot write over the input", file,
+                                          "the picture has the name " + printable(picture),
+                                          "Name another picture, the last of the names"});
+        }
+    }
+    check_picture_name(picture);
+}
+
 } // namespace
 
 std::string render(FileAccess& files, const RenderRequest& request) {
     const std::vector<ImageSource> sources = open_sources(files, request);
     const FrameRange range = common_frames(request, sources);
     if (request.frames.count == FrameChoice::Count::one) {
+        check_picture(request, request.picture);
         return make_picture(request, sources, range.first, request.picture);
     }
     const auto& [file, dataset] = request.sources.front();
@@ -179,6 +193,9 @@ std::string render(FileAccess& files, const RenderRequest& request) {
             ? FrameNumbers{}
             : frame_numbers(files, file, dataset, sources.front().image.frames, std::nullopt);
     const NumberedNames names(request.picture, numbers, range, sources.front().where);
+    for (std::int64_t i = 0; i < range.count; ++i) {
+        check_picture(request, names.of(range[i]));
+    }
     for (std::int64_t i = 0; i < range.count; ++i) {
         (void)make_picture(request, sources, range[i], names.of(range[i]));
     }

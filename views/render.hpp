@@ -29,7 +29,7 @@ struct RenderRequest {
     };
 
     std::vector<Source> sources;       ///< one or more; several stand side by side
-    std::string picture;               ///< the PNG to make; a file of that name is replaced
+    std::string picture;               ///< the PNG to make, in place of one that render() made
     FrameChoice frames = one_frame(0); ///< of the flattened leading axes, in every source
     /// Frames are cut across this axis of the dataset, one of its last three, and counted along it;
     /// without it they are the leading axes.
@@ -59,7 +59,8 @@ struct RenderRequest {
 /// was only sampled, and then what was made.
 /// @throws Error: (input) when a source cannot be read or has one axis only; (usage) for a frame
 /// or an axis that is not there, a difference of pictures of several sizes, and sources whose
-/// sequences are not of one length; (output) when the picture cannot be written.
+/// sequences are not of one length, and a picture of a source's name; (output) when the picture
+/// cannot be written, and for a file of its name that render() did not make.
 std::string render(FileAccess& files, const RenderRequest& request);
 
 } // namespace runner

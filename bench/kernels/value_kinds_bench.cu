@@ -39,7 +39,7 @@ class Bench {
         : side_(side), samples_(samples), name_(std::move(name)),
           in_(allocate_device(queue_, side * side * most_element_bytes)),
           out_(allocate_device(queue_, side * side * most_element_bytes)),
-          count_(allocate_device(queue_, sizeof(std::uint64_t))) {
+          count_(allocate_device(queue_, sizeof(PhaseCounts))) {
         launch(queue_, {dim3(132 * 16), dim3(256)}, fill_kernel,
                reinterpret_cast<std::uint32_t*>(in_.data()), in_.size() / 4);
     }
@@ -214,13 +214,13 @@ class Bench {
         const Buffer tables = allocate_device(queue_, std::ssize(made));
         upload(queue_, tables.data(), made.data(), std::ssize(made));
         const Buffer scratch = allocate_device(queue_, phase_scratch_bytes(p, frames));
-        const Buffer raised = allocate_device(queue_, sizeof(std::uint64_t));
+        const Buffer counts = allocate_device(queue_, sizeof(PhaseCounts));
         line("phase " + std::to_string(p.padded_rows) + "x" + std::to_string(p.padded_columns) +
                  (takes_log ? " and logarithm" : ""),
              elements * 2 * size_of(ElementType::float32), elements, [&] {
                  retrieve_phase(queue_, p, frames, in_.data(),
                                 reinterpret_cast<float*>(out_.data()), tables.data(),
-                                scratch.data(), reinterpret_cast<std::uint64_t*>(raised.data()));
+                                scratch.data(), reinterpret_cast<PhaseCounts*>(counts.data()));
              });
     }
 

@@ -4,7 +4,7 @@
 // march: window means of 3^3 by the march, or by the tiles. A variant stays if it gains 1.3 times
 // (docs/adr/0027). The results are compared too.
 #include "bench/kernels/times.hpp"
-#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/denoise/window_means_call.hpp"
 #include "kernels/queue/launch.cuh"
 
 #include <algorithm>
@@ -95,19 +95,19 @@ class Bench {
                 match.patch = {3, 3, 3};
                 match.window = {window, window, window};
                 const HeldLayers all{0, extent};
-                const WindowWork work = make_window_work(match, {10, 0.6, 200}, all, all);
+                const WindowCall call = make_window_call(match, {10, 0.6, 200}, all, all);
                 compare(
                     "march, " + std::to_string(extent) + "^3, window " + std::to_string(window) +
                         "^3",
                     4 * extent * extent * extent,
                     [&](std::byte* out) {
-                        if (!march_window_means(queue_, work, volume,
+                        if (!march_window_means(queue_, call, volume,
                                                 reinterpret_cast<float*>(out))) {
                             throw std::logic_error("the march does not take this case");
                         }
                     },
                     [&](std::byte* out) {
-                        tile_window_means(queue_, work, volume, reinterpret_cast<float*>(out));
+                        tile_window_means(queue_, call, volume, reinterpret_cast<float*>(out));
                     });
             }
         }
@@ -122,14 +122,14 @@ class Bench {
     Buffer staging_;
 };
 
-int read_samples(const std::vector<std::string>& arguments) {
-    if (arguments.empty()) {
+int read_samples(const std::vector<std::string>& call) {
+    if (call.empty()) {
         return 15;
     }
-    if (arguments.size() != 2 || arguments[0] != "--samples") {
+    if (call.size() != 2 || call[0] != "--samples") {
         throw std::invalid_argument("variants_bench [--samples N]");
     }
-    return std::stoi(arguments[1]);
+    return std::stoi(call[1]);
 }
 
 } // namespace

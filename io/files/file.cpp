@@ -285,6 +285,11 @@ void File::close() {
     }
 }
 
+bool is_in_memory(const std::string& folder) {
+    struct statfs system {};
+    return ::statfs(folder.c_str(), &system) == 0 && system.f_type == TMPFS_MAGIC;
+}
+
 void sync_folder_of(const std::string& path) {
     std::string folder = std::filesystem::path(path).parent_path().string();
     if (folder.empty()) {

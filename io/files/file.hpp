@@ -73,6 +73,9 @@ std::string irregular_text(unsigned mode);
 /// What to try about an errno value while reading or writing a file; may be empty.
 std::string errno_remedy(int number);
 
+/// Whether what lies in the folder lies in memory (tmpfs).
+bool is_in_memory(const std::string& folder);
+
 /// Waits until the entries of the folder that holds `path` are on the disk. @throws Error (output).
 void sync_folder_of(const std::string& path);
 

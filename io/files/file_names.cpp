@@ -14,6 +14,8 @@
 #include <span>
 #include <system_error>
 
+#include <unistd.h>
+
 namespace runner {
 namespace {
 
@@ -258,6 +260,23 @@ bool natural_less(std::string_view a, std::string_view b) {
     const std::size_t a_left = a.size() - i;
     const std::size_t b_left = b.size() - j;
     return a_left != b_left ? a_left < b_left : a < b;
+}
+
+std::string name_length_fault(const std::string& file) {
+    constexpr std::size_t usual_most = 255; // of every file system that Linux writes
+    constexpr std::size_t beside = 26;      // ".partial.shard-" and its numbers
+    const fs::path path(file);
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    const long there = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+    const std::size_t most = there > 0 ? static_cast<std::size_t>(there) : usual_most;
+    const std::size_t bytes = path.filename().native().size();
+    if (bytes + beside <= most) {
+        return "";
+    }
+    return fmt::format(
+        "has {} bytes in its last part, and files beside it while it is made have "
+        "longer names than the {} bytes that the file system takes: shorten it to {}",
+        bytes, most, most > beside ? most - beside : 1);
 }
 
 std::string first_gap(const std::vector<std::string>& names) {

@@ -18,6 +18,11 @@ bool natural_less(std::string_view a, std::string_view b);
 /// empty.
 std::string first_gap(const std::vector<std::string>& names);
 
+/// What is wrong with the length of an output's name, for "NAME ...": names that are longer by what
+/// a run puts beside its output, as OUT.partial.shard-1-0, must fit the file system too. "" where
+/// nothing is.
+std::string name_length_fault(const std::string& file);
+
 /// Patterns of file names, as a shell has them: `*` stands for any characters of a name, `?` for
 /// one, and `**` as a whole part of the path for any folders or none. Names that begin with a dot
 /// are matched by no wildcard. Other characters stand for themselves.

@@ -57,6 +57,7 @@ std::string looks_like(const File& file) {
                                               Signature{"\x93NUMPY"sv, "a numpy .npy file"},
                                               Signature{"CDF\x01"sv, "a classic netCDF file"},
                                               Signature{"CDF\x02"sv, "a classic netCDF file"},
+                                              Signature{"CDF\x05"sv, "a classic netCDF file"},
                                               Signature{"SIMPLE  ="sv, "a FITS file"},
                                               Signature{"\x0e\x03\x13\x01"sv, "an HDF4 file"},
                                               Signature{"SAND"sv, "a .sand file"},

@@ -152,7 +152,12 @@ void check_regular_file(const std::string& file, const std::string& what_failed)
                                       "Fetch it first and name the file"});
     }
     if (const std::string against = objection(file); !against.empty()) {
-        throw Error(ExitCode::input, {what_failed, file, against, "Name a regular file"});
+        std::error_code ignored;
+        const bool is_folder = fs::is_directory(file, ignored);
+        throw Error(ExitCode::input,
+                    {what_failed, file, against,
+                     is_folder ? "Name a regular file in it, or a stack as in 'folder/*.tif'"
+                               : "Name a regular file"});
     }
 }
 

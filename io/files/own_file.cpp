@@ -249,6 +249,23 @@ std::string foreign_file(const std::string& path) {
     return S_ISLNK(status.st_mode) ? link_text(path) : why_foreign(status);
 }
 
+bool is_of_others(const std::string& path, std::string_view mark) {
+    constexpr std::int64_t most_head = 1 << 14;
+    std::error_code failure;
+    if (!fs::is_regular_file(fs::symlink_status(path, failure)) ||
+        fs::file_size(path, failure) == 0) {
+        return false;
+    }
+    try {
+        const File file(path, File::Mode::read);
+        std::string head(static_cast<std::size_t>(std::min(file.size(), most_head)), '\0');
+        file.read(0, std::ssize(head), reinterpret_cast<std::byte*>(head.data()));
+        return head.find(mark) == std::string::npos;
+    } catch (const Error&) { // it cannot be read
+        return true;
+    }
+}
+
 bool is_written_into(const std::string& path) {
     if (descriptor_named(path) || is_device(path)) {
         return true;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace runner {
 
@@ -36,6 +37,11 @@ std::string foreign_owner(const std::string& path);
 enum class Durable { no, yes }; ///< whether a power cut leaves the old file or the new one, whole
 void replace_file(const std::string& path, std::span<const std::byte> bytes,
                   Durable durable = Durable::no);
+
+/// Whether to replace the file of this name would lose what somebody else has there: it holds
+/// something, and its first 16 KiB are without `mark`. Of a symbolic link, which replace_file()
+/// refuses, and of what is no file, no.
+bool is_of_others(const std::string& path, std::string_view mark);
 
 /// Whether replace_file() writes into what has the name, so that its folder need not be writable.
 /// @throws Error (output) where replace_file() would for a link, so that a long run finds it first.

@@ -8,6 +8,7 @@
 #include "io/filters/page_codecs.hpp"
 #include "io/filters/shuffle.hpp"
 #include "io/filters/unpacker.hpp"
+#include "io/filters/zstd.hpp"
 #include "io/packings/packings.hpp"
 #include "io/rows/written_format.hpp"
 
@@ -203,13 +204,7 @@ std::span<const std::byte> Packer::deflate(std::span<const std::byte> chunk) {
 }
 
 std::span<const std::byte> Packer::zstd(std::span<const std::byte> chunk) {
-    const std::size_t bytes = ZSTD_compressCCtx(zstd_.get(), packed_.data(), packed_.size(),
-                                                chunk.data(), chunk.size(), layout_.level);
-    if (ZSTD_isError(bytes) != 0) {
-        throw Error(ExitCode::defect,
-                    {"cannot compress a chunk", "zstd", ZSTD_getErrorName(bytes), ""});
-    }
-    return std::span(packed_).first(bytes);
+    return std::span(packed_).first(pack_zstd(chunk, packed_, *zstd_, layout_.level));
 }
 
 std::span<const std::byte> Packer::blosc(std::span<const std::byte> chunk) {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "io/filters/codec.hpp"
 #include "io/filters/lz4.hpp"
+#include "io/filters/zstd.hpp"
 #include "kernels/bits/planes.hpp"
 
 #include <algorithm>
@@ -161,13 +162,7 @@ std::size_t pack_block(Bytes planes, const BlockPacker& packer, std::byte* to) {
     if (packer.packing == BitshufflePacking::lz4) {
         return pack_lz4_block(planes, to);
     }
-    const std::size_t bytes = ZSTD_compressCCtx(packer.zstd, to, block_bound(planes.size()),
-                                                planes.data(), planes.size(), packer.level);
-    if (ZSTD_isError(bytes) != 0) {
-        throw Error(ExitCode::defect,
-                    {"cannot compress a chunk", "zstd", ZSTD_getErrorName(bytes), ""});
-    }
-    return bytes;
+    return pack_zstd(planes, {to, block_bound(planes.size())}, *packer.zstd, packer.level);
 }
 
 } // namespace

@@ -47,7 +47,7 @@ struct BlockPacker {
 };
 
 /// Packs whole elements as filter 32008 does, into the front of `to` of bitshuffle_bound() bytes.
-/// Returns their count. @throws Error (defect) where zstd fails.
+/// Returns their count. @throws as pack_zstd().
 std::size_t pack_bitshuffle(Bytes from, std::size_t element_bytes, const BlockPacker& packer,
                             std::byte* to, CodecMemory& memory);
 

@@ -231,13 +231,15 @@ std::span<const std::byte> Unpacker::unpack(std::span<const std::byte> packed,
     return undo_all(packed, skipped, where, {});
 }
 
-void Unpacker::unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
-                         const std::string& where, std::span<std::byte> to) {
-    least_ = chunk_bytes_;
+std::size_t Unpacker::unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
+                                const std::string& where, std::span<std::byte> to,
+                                std::optional<std::int64_t> least) {
+    least_ = least ? static_cast<std::size_t>(*least) : chunk_bytes_;
     const auto elements = undo_all(packed, skipped, where, to);
     if (elements.data() != to.data()) {
         std::copy(elements.begin(), elements.end(), to.begin());
     }
+    return elements.size();
 }
 
 } // namespace runner

@@ -50,9 +50,10 @@ class Unpacker {
                                       const std::string& where,
                                       std::optional<std::int64_t> least = {});
 
-    /// The same straight into `to`, of a chunk's bytes.
-    void unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
-                   const std::string& where, std::span<std::byte> to);
+    /// The same straight into `to`, of a chunk's bytes. Returns how many bytes the elements are.
+    std::size_t unpack_to(std::span<const std::byte> packed, std::uint32_t skipped,
+                          const std::string& where, std::span<std::byte> to,
+                          std::optional<std::int64_t> least = {});
 
   private:
     /// What filter i was given when the chunk was packed: its size, or the most that it may be.

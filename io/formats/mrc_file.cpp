@@ -25,10 +25,10 @@ constexpr const char* get_mrc_again = "Get it again from where it was made";
 
 constexpr std::int64_t extents_at = 0; ///< NX, NY and NZ
 constexpr std::int64_t mode_at = 12;
-constexpr std::int64_t start_at = 16;     ///< NXSTART and so on
-constexpr std::int64_t intervals_at = 28; ///< MX, MY and MZ
-constexpr std::int64_t cell_at = 40;      ///< the cell's lengths, then its angles
-constexpr std::int64_t angles_at = 52;
+constexpr std::int64_t start_at = 16;      ///< NXSTART and so on
+constexpr std::int64_t intervals_at = 28;  ///< MX, MY and MZ
+constexpr std::int64_t cell_at = 40;       ///< the cell's lengths, then its angles
+constexpr std::int64_t angles_at = 52;     ///< three, in degrees
 constexpr std::int64_t axes_at = 64;       ///< MAPC, MAPR and MAPS
 constexpr std::int64_t statistics_at = 76; ///< DMIN, DMAX and DMEAN
 constexpr std::int64_t group_at = 88;      ///< ISPG
@@ -202,6 +202,14 @@ std::vector<std::string> unkept_of_mrc(const HeaderFields& fields) {
         const std::int64_t byte = labels_at + 4 + label * label_bytes;
         if (fields.text(byte, writer.size()) != writer) {
             unkept.emplace_back("the labels");
+        }
+    }
+    constexpr float right = 90;
+    for (std::int64_t angle = 0; angle < 3; ++angle) {
+        const auto degrees = fields.at<float>(angles_at + 4 * angle);
+        if (degrees != right && degrees != 0) {
+            unkept.emplace_back("the angles of the cell, which are not right");
+            break;
         }
     }
     if (fields.at<std::int32_t>(extended_at) > 0) {

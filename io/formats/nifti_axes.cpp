@@ -42,9 +42,15 @@ std::string unit_of(int code) {
     return found == unit_codes.end() ? "" : std::string(found->name);
 }
 
+/// The code of a unit, by any of its usual names; 0 for one that NIfTI-1 lacks.
 int code_of(std::string_view unit) {
-    const auto* found = std::find_if(unit_codes.begin(), unit_codes.end(),
-                                     [&](const UnitCode& each) { return each.name == unit; });
+    const std::optional<double> metres = metres_in(unit);
+    const std::optional<double> seconds = seconds_in(unit);
+    const auto* found =
+        std::find_if(unit_codes.begin(), unit_codes.end(), [&](const UnitCode& each) {
+            return each.name == unit || (metres && metres == metres_in(each.name)) ||
+                   (seconds && seconds == seconds_in(each.name));
+        });
     return found == unit_codes.end() ? 0 : found->code;
 }
 
@@ -242,10 +248,15 @@ std::string space_unit(const std::vector<Axis>& axes) {
         if (!metres_in(axis.unit)) {
             return "";
         }
-        unit = first || axis.unit == unit ? axis.unit : "um";
+        unit = first || metres_in(axis.unit) == metres_in(unit) ? axis.unit : "um";
         first = false;
     }
     return first || (code_of(unit) != 0 && code_of(unit) <= space_units) ? unit : "um";
+}
+
+/// The unit of time in which an axis is written: its own, or seconds where NIfTI-1 lacks that.
+std::string time_unit(const Axis& axis) {
+    return code_of(axis.unit) == 0 && seconds_in(axis.unit) ? "s" : axis.unit;
 }
 
 } // namespace
@@ -286,17 +297,20 @@ void put_nifti_axes(HeaderMaker<352>& header, const Axes& axes, std::size_t coun
     for (std::size_t i = 0; i < count; ++i) {
         const Axis& axis = axes.each[count - 1 - i];
         const double spacing = axis.spacing.value_or(0);
+        const std::string of_time = time_unit(axis);
         double scale = 1;
-        if (i < 3 && !of_space.empty() && axis.unit != of_space) {
+        if (i < 3 && !of_space.empty() && metres_in(axis.unit) != metres_in(of_space)) {
             scale = metres_in(axis.unit).value_or(0) / metres_in(of_space).value_or(1);
+        } else if (i == 3 && of_time != axis.unit) {
+            scale = seconds_in(axis.unit).value_or(1) / seconds_in(of_time).value_or(1);
         }
         if (spacing * scale > 0) {
             header.put(pixdim_at + 4 * static_cast<std::int64_t>(i + 1),
                        static_cast<float>(spacing * scale));
         }
-        if (const int code = code_of(axis.unit); i == 3 && code > space_units) {
+        if (const int code = code_of(of_time); i == 3 && code > space_units) {
             units |= code;
-            header.put(time_origin_at, static_cast<float>(axis.origin.value_or(0)));
+            header.put(time_origin_at, static_cast<float>(axis.origin.value_or(0) * scale));
         }
     }
     header.put(units_at, static_cast<char>(units));

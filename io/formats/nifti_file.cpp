@@ -280,4 +280,15 @@ void nifti_structure(const ArrayInfo& array, const Axes& axes, const StructurePi
     piece(0, header.made());
 }
 
+void refuse_colour_in_volume(const OutputDataset& output) {
+    if (output.layout.channels.value_or(1) > 1) {
+        throw Error(ExitCode::usage,
+                    {"cannot make a file of volumes of a colour image",
+                     shape_text(output.array.shape),
+                     "NIfTI-1 and MRC have no samples of colour along their last axis",
+                     "End the output's name in .tif, .ome.tif or .h5, or let a job take one sample "
+                     "by input.select = { s = 0 }"});
+    }
+}
+
 } // namespace runner

@@ -31,4 +31,8 @@ std::unique_ptr<RowReader> open_nifti_reader(const std::string& file, int thread
 DataPlace nifti_place(const ArrayInfo& array);
 void nifti_structure(const ArrayInfo& array, const Axes& axes, const StructurePiece& piece);
 
+/// A file of volumes, NIfTI-1 or MRC, has no samples of colour: the next program would take them
+/// for columns. @throws Error (usage).
+void refuse_colour_in_volume(const OutputDataset& output);
+
 } // namespace runner

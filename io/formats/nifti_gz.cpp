@@ -113,6 +113,7 @@ std::int64_t number_at(std::span<const std::byte> bytes, std::int64_t at) {
 } // namespace
 
 DataPlace place_nifti_gz(const OutputDataset& output) {
+    refuse_colour_in_volume(output);
     const std::int64_t bytes = nifti_place(output.array).bytes;
     const std::int64_t begin = data_begin(output.array);
     return {begin, bytes, begin + bytes + tail_bytes(strips_of(output))};

@@ -72,7 +72,8 @@ PngPicture picture_of(const ArrayInfo& array, const OutputLayout& layout) {
     }
     if (shape.size() != (channels > 1 ? 3U : 2U)) {
         refuse(shape_text(shape), "it holds one image: two axes, and a third of colour",
-               "End the name in .tif, .npy or .h5; runner convert makes a PNG of each frame");
+               "For a PNG of each frame name the output as in frame_%04d.png; or end the name in "
+               ".tif, .npy or .h5");
     }
     constexpr std::int64_t most_pixels = 0x7fffffff;
     if (std::max(shape[0], shape[1]) > most_pixels ||

@@ -149,6 +149,7 @@ class PngReader final : public RowReader {
     explicit PngReader(const std::string& file) : file_(file) {
         check_regular_file(file, what_png);
         lines_.emplace(file);
+        content_ = png_content(file);
         check();
         info_.array = {lines_->bits() == 16 ? ElementType::uint16 : ElementType::uint8,
                        {lines_->height(), lines_->width()}};
@@ -167,6 +168,8 @@ class PngReader final : public RowReader {
                                                 "they are numbers of a palette's colours",
                                                 "They are taken as they are stored"}));
         }
+        info_.unkept = content_.unkept;
+        info_.notes.insert(info_.notes.end(), content_.notes.begin(), content_.notes.end());
         if (lines_->is_grey_with_alpha()) {
             info_.notes.push_back(format_error({"the alpha of the pixels is left out", file,
                                                 "a grey pixel has no place for it",
@@ -180,6 +183,8 @@ class PngReader final : public RowReader {
 
     /// Whether all that is stored of a pixel is read.
     bool takes_all() const { return !lines_->is_grey_with_alpha(); }
+
+    const ChunkPlace& data() const { return content_.data; }
 
     PngPicture picture() const {
         const auto channels = static_cast<unsigned>(samples());
@@ -238,6 +243,7 @@ class PngReader final : public RowReader {
 
     std::string file_;
     std::optional<PngLines> lines_;
+    PngContent content_;
     DatasetInfo info_;
     std::int64_t line_bytes_ = 0;
     std::vector<std::byte> line_;
@@ -245,33 +251,6 @@ class PngReader final : public RowReader {
 
 /// As much as a reader of chunks keeps.
 constexpr std::int64_t largest_picture = GiB;
-
-/// The IDAT chunks, which follow one another. Of a file that libpng has opened, which has one.
-ChunkPlace data_chunks(const std::string& name) {
-    constexpr std::int64_t signature = 8;
-    constexpr std::int64_t around = 12; // length, name and checksum of a chunk
-    const File file(name, File::Mode::read);
-    ChunkPlace place;
-    for (std::int64_t at = signature; at <= file.size() - around;) {
-        std::array<std::byte, 8> head{};
-        file.read(at, std::ssize(head), head.data());
-        std::int64_t bytes = around;
-        for (int i = 0; i < 4; ++i) {
-            bytes += std::to_integer<std::int64_t>(head.at(static_cast<std::size_t>(i)))
-                     << (24 - 8 * i);
-        }
-        const bool is_data = std::memcmp(head.data() + 4, "IDAT", 4) == 0;
-        if (!is_data && place.bytes > 0) {
-            break;
-        }
-        if (is_data) {
-            place.offset = place.bytes == 0 ? at : place.offset;
-            place.bytes += std::min(bytes, file.size() - at);
-        }
-        at += bytes;
-    }
-    return place;
-}
 
 } // namespace
 
@@ -281,7 +260,7 @@ StoredRows survey_png(const std::string& file) {
     stored.info = reader.info();
     stored.way = StoredRows::Way::library;
     const Filter filter{filter_id::png, "", picture_parameters(reader.picture())};
-    const ChunkPlace place = data_chunks(file);
+    const ChunkPlace place = reader.data();
     const std::int64_t bytes = byte_count(stored.info.array);
     if (!reader.takes_all() || !is_known(filter) || bytes > largest_picture ||
         place.bytes > most_packed_bytes(bytes)) {

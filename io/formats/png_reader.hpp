@@ -18,4 +18,15 @@ std::unique_ptr<RowReader> open_png_reader(const std::string& file, int threads)
 /// lost. The same errors.
 StoredRows survey_png(const std::string& file);
 
+/// What the chunks of a PNG file say beside its elements.
+struct PngContent {
+    ChunkPlace data;                      ///< all IDAT chunks, which follow one another
+    std::vector<std::string> unkept = {}; ///< as DatasetInfo's
+    std::vector<std::string> notes = {};  ///< as DatasetInfo's: transparency, other pictures
+};
+
+/// Goes from chunk to chunk, of a file that libpng has opened, up to the last or to damage.
+/// @throws Error (input) where it cannot be read.
+PngContent png_content(const std::string& file);
+
 } // namespace runner

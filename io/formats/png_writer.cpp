@@ -9,6 +9,8 @@
 #include <csetjmp>
 #include <limits>
 #include <new>
+#include <span>
+#include <string_view>
 
 #include <png.h>
 
@@ -17,6 +19,10 @@ namespace {
 
 constexpr std::int64_t most_pixels = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t flush_bytes = 1 << 20;
+
+/// The chunk that says which program made a picture, with its length and checksum; where it is.
+constexpr std::string_view made_by("\0\0\0\x16tEXtSoftware\0runner render\x0f\xec\x06\x60", 34);
+constexpr std::size_t behind_header = 33;
 
 /// libpng's way to fail: back to guarded(), past its own frames, which know no exceptions.
 [[noreturn]] void fail(png_structp png, png_const_charp message) {
@@ -175,8 +181,18 @@ void PngWriter::flush() {
 std::vector<std::byte> png_bytes(const Picture& picture) { return encode("", picture); }
 
 void write_png(const std::string& file, const Picture& picture) {
-    const std::vector<std::byte> bytes = encode(file, picture);
+    std::vector<std::byte> bytes = encode(file, picture);
+    const auto mark = std::as_bytes(std::span(made_by));
+    bytes.insert(bytes.begin() + behind_header, mark.begin(), mark.end());
     replace_file(file, bytes);
+}
+
+void check_picture_name(const std::string& file) {
+    if (is_of_others(file, made_by)) {
+        throw Error(ExitCode::output,
+                    {"cannot replace the picture", file, "render did not make it",
+                     "Name another picture, the last of the names, or move this one away"});
+    }
 }
 
 } // namespace runner

@@ -73,8 +73,13 @@ struct Picture {
 /// or memory cannot hold.
 std::vector<std::byte> png_bytes(const Picture& picture);
 
-/// Writes the picture as PNG; a file of that name is replaced. Below 2^31 bytes of pixels.
+/// Writes the picture as PNG, with a mark for check_picture_name(); a file of that name is
+/// replaced. Below 2^31 bytes of pixels.
 /// @throws Error (output) naming the file; (usage) for a picture that PNG or memory cannot hold.
 void write_png(const std::string& file, const Picture& picture);
+
+/// Refuses a file that would be lost: one that is there, holds something, and is no picture of
+/// write_png(). @throws Error (output) naming it.
+void check_picture_name(const std::string& file);
 
 } // namespace runner

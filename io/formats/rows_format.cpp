@@ -2,6 +2,7 @@
 #include "io/formats/rows_format.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file_names.hpp"
 #include "io/files/folder_tree.hpp"
 #include "io/formats/format_signature.hpp"
 #include "io/formats/mrc_file.hpp"
@@ -98,10 +99,20 @@ constexpr WrittenFormat dense_of(WrittenFormat::Placed placed) {
     return dense(place_of<place>, structure_of<structure>, placed, nullptr, nullptr);
 }
 constexpr WrittenFormat written_npy = dense_of<npy_place, npy_structure>(WrittenFormat::Placed::no);
-constexpr WrittenFormat written_nifti =
-    dense_of<nifti_place, nifti_structure>(WrittenFormat::Placed::yes);
-constexpr WrittenFormat written_mrc =
-    dense_of<mrc_place, mrc_structure>(WrittenFormat::Placed::yes);
+
+/// As dense_of(), of volumes.
+template <DataPlace (*place)(const ArrayInfo&),
+          void (*structure)(const ArrayInfo&, const Axes&, const StructurePiece&)>
+constexpr WrittenFormat volumes_of() {
+    WrittenFormat format = dense_of<place, structure>(WrittenFormat::Placed::yes);
+    format.place = [](const OutputDataset& output) {
+        refuse_colour_in_volume(output);
+        return place(output.array);
+    };
+    return format;
+}
+constexpr WrittenFormat written_nifti = volumes_of<nifti_place, nifti_structure>();
+constexpr WrittenFormat written_mrc = volumes_of<mrc_place, mrc_structure>();
 
 template <TiffFlavour flavour>
 constexpr PackedFormat packed_tiff{
@@ -155,6 +166,7 @@ constexpr FolderOfChunks zarr_folder{
     [](const OutputDataset& output, std::int64_t index) {
         return zarr_file(output, index, flavour);
     },
+    place_in_zarr,
     zarr_shard,
     zarr_tail,
     [](const OutputDataset& output) { return zarr_texts(output, flavour); },
@@ -338,6 +350,9 @@ const WrittenFormat* written_in(const RowsFormat& format, const std::string& fil
 std::string output_name_fault(const std::string& file) {
     const std::string name = plain_name(file);
     if (std::string fault = slices_fault(name); !fault.empty()) {
+        return fault;
+    }
+    if (std::string fault = name_length_fault(file); !fault.empty()) {
         return fault;
     }
     const RowsFormat* const format = format_of_ending(name);

@@ -81,7 +81,8 @@ bool is_folder_output(const std::string& file);
 bool is_hdf5_name(const std::string& file);
 
 /// What is wrong with the name of a file that is to be made, for "NAME ...": its ending is none of
-/// a format that is written, or it has a slices_fault(). "" where nothing is.
+/// a format that is written, or it has a slices_fault() or a name_length_fault(). "" where nothing
+/// is.
 std::string output_name_fault(const std::string& file);
 
 /// The endings of all files that jobs write: ".h5, .npy and .tif".

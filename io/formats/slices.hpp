@@ -41,6 +41,7 @@ template <const WrittenFormat& one> struct SlicesOf {
     static constexpr FolderOfChunks folder = {
         [](const OutputDataset& output) { return slice_count(output.array, output.layout); },
         slice_file,
+        nullptr,
         slice_extents,
         nullptr,
         [](const OutputDataset& /*output*/) {

@@ -26,9 +26,13 @@ std::string number_behind(const std::string& text, std::string_view name) {
     const File plain(file, File::Mode::read);
     const std::string what = "cannot open the file";
     if (!has_hdf5_signature(plain)) {
-        throw Error(ExitCode::input, {what, file, "it is not an HDF5 file: " + looks_like(plain),
-                                      "Name an HDF5 file; raw elements become one by runner "
-                                      "convert FILE NEW.h5 --shape Z,Y,X --dtype TYPE"});
+        const std::string like = looks_like(plain);
+        throw Error(ExitCode::input,
+                    {what, file, "it is not an HDF5 file: " + like,
+                     like.ends_with("classic netCDF file")
+                         ? "Make a netCDF-4 file of it, as nccopy -k nc4 FILE NEW.nc does"
+                         : "Name an HDF5 file; raw elements become one by runner convert FILE "
+                           "NEW.h5 --shape Z,Y,X --dtype TYPE"});
     }
     // " eof" with the space: "stored_eof" holds the same letters.
     const std::string has = number_behind(reason, " eof");

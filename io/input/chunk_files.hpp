@@ -21,7 +21,7 @@ class ChunkFiles {
     explicit ChunkFiles(const DatasetLayout& layout)
         : names_(layout.chunk_files.empty() && !layout.chunks.empty() ? std::vector{layout.holder}
                                                                       : layout.chunk_files) {
-        if (names_.size() == 1) {
+        if (layout.chunk_files.empty() && !names_.empty()) {
             (void)open(0); // what is wrong with the only one is reported before the first row
         }
     }

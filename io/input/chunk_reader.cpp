@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/filters/kept_chunks.hpp"
 #include "io/filters/member_checks.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/input/open_rows.hpp"
@@ -16,7 +17,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -24,41 +24,6 @@
 
 namespace runner {
 namespace {
-
-using Chunk = std::vector<std::int64_t>; ///< its first element's coordinates
-
-/// The chunks that hold any of rows [first, end).
-std::set<Chunk> chunks_of_rows(const DatasetInfo& info, std::int64_t first, std::int64_t end) {
-    std::set<Chunk> chunks;
-    while (first < end) {
-        const RowBox box = box_at(info.array.shape, first, end);
-        Chunk low(box.start.size());
-        for (std::size_t axis = 0; axis < low.size(); ++axis) {
-            low[axis] = box.start[axis] / info.chunk[axis] * info.chunk[axis];
-        }
-        for (Chunk chunk = low;;) {
-            chunks.insert(chunk);
-            std::size_t axis = chunk.size();
-            while (axis > 0) {
-                --axis;
-                chunk[axis] += info.chunk[axis];
-                if (chunk[axis] < box.start[axis] + box.count[axis]) {
-                    break;
-                }
-                chunk[axis] = low[axis];
-                if (axis == 0) {
-                    chunk.clear();
-                    break;
-                }
-            }
-            if (chunk.empty()) {
-                break;
-            }
-        }
-        first += box.rows;
-    }
-    return chunks;
-}
 
 /// Bytes of a number whose bytes have an order: a complex one is two.
 std::int64_t number_bytes(ElementType type) { return size_of(type) / (is_complex(type) ? 2 : 1); }
@@ -69,8 +34,9 @@ class ChunkReader final : public RowReader {
         : info_(layout.info), fill_(layout.fill), places_(layout.chunks), edges_(layout.edges),
           counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
           in_folder_(!layout.chunk_files.empty()), files_(layout), members_(layout.members),
+          chunk_bytes_(byte_count({info_.array.type, info_.chunk})),
+          is_packed_(!layout.filters.empty()), kept_(chunk_bytes_, most_kept_bytes),
           threads_(threads) {
-        chunk_bytes_ = byte_count({info_.array.type, info_.chunk});
         for (int thread = 0; thread < threads; ++thread) {
             unpackers_.emplace_back(layout.filters, chunk_bytes_);
             packed_.emplace_back();
@@ -82,13 +48,13 @@ class ChunkReader final : public RowReader {
     void read(std::int64_t first, std::int64_t rows, std::byte* to) override {
         check_rows(info_.array, first, rows);
         const std::int64_t end = first + rows;
-        const std::set<Chunk> set = chunks_of_rows(info_, first, end);
+        const std::set<Chunk> set = chunks_of_rows(info_.array.shape, info_.chunk, first, end);
         const std::vector<Chunk> chunks(set.begin(), set.end());
         threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
             read_chunk(chunks[static_cast<std::size_t>(item)], first, end, to,
                        static_cast<std::size_t>(thread));
         });
-        std::erase_if(kept_, [&](const auto& kept) { return last_row(kept.first) < end; });
+        kept_.drop_before(end);
     }
 
     /// Each chunk of runs that are dense in memory is unpacked once, all at the same time.
@@ -103,7 +69,8 @@ class ChunkReader final : public RowReader {
         std::map<Chunk, std::vector<const ScatteredRows*>> runs_of;
         for (const ScatteredRows& run : all) {
             check_rows(info_.array, run.first, run.rows);
-            for (const Chunk& chunk : chunks_of_rows(info_, run.first, run.first + run.rows)) {
+            for (const Chunk& chunk :
+                 chunks_of_rows(info_.array.shape, info_.chunk, run.first, run.first + run.rows)) {
                 runs_of[chunk].push_back(&run);
             }
         }
@@ -115,9 +82,9 @@ class ChunkReader final : public RowReader {
             runs_of.begin(), runs_of.end());
         threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
             const auto& [chunk, runs] = chunks[static_cast<std::size_t>(item)];
-            const std::vector<std::byte>* const kept = find_kept(chunk);
+            const auto kept = kept_.find(chunk);
             const std::span<const std::byte> elements =
-                kept != nullptr ? std::span(*kept) : load(chunk, static_cast<std::size_t>(thread));
+                kept ? *kept : load(chunk, static_cast<std::size_t>(thread));
             copy_lines(chunk, elements, [&, &runs = runs](std::int64_t of_array) -> std::byte* {
                 const auto behind = std::upper_bound(
                     runs.begin(), runs.end(), of_array,
@@ -135,33 +102,23 @@ class ChunkReader final : public RowReader {
   private:
     void read_chunk(const Chunk& chunk, std::int64_t first, std::int64_t end, std::byte* to,
                     std::size_t thread) {
-        const std::vector<std::byte>* kept = find_kept(chunk);
-        if (kept != nullptr) {
+        if (const auto kept = kept_.find(chunk)) {
             return copy_rows(chunk, *kept, first, end, to);
         }
         if (const std::optional<std::int64_t> row = whole_rows(chunk, first, end)) {
             const auto bytes = static_cast<std::size_t>(chunk_bytes_);
-            return load_to(chunk, thread, {to + (*row - first) * row_bytes(info_.array), bytes});
+            (void)load_to(chunk, thread, {to + (*row - first) * row_bytes(info_.array), bytes});
+            return;
         }
-        const auto elements = load(chunk, thread);
+        // Rows are read in order: the next call begins within a chunk that has more of them.
+        std::optional<std::vector<std::byte>> buffer =
+            last_row(chunk) >= end ? kept_.take_buffer() : std::nullopt;
+        if (!buffer) { // what is not kept is unpacked again
+            return copy_rows(chunk, load(chunk, thread), first, end, to);
+        }
+        const std::span<const std::byte> elements = load_to(chunk, thread, *buffer);
         copy_rows(chunk, elements, first, end, to);
-        if (last_row(chunk) >= end) {
-            // Rows are read in order: the next call begins within this chunk.
-            keep(chunk, elements);
-        }
-    }
-
-    /// What is not kept is unpacked again.
-    void keep(const Chunk& chunk, std::span<const std::byte> elements) {
-        {
-            const std::lock_guard lock(mutex_);
-            if (std::ssize(kept_) >= std::max<std::int64_t>(most_kept_bytes / chunk_bytes_, 1)) {
-                return;
-            }
-        }
-        std::vector<std::byte> copy(elements.begin(), elements.end());
-        const std::lock_guard lock(mutex_);
-        kept_.emplace(chunk, std::move(copy));
+        kept_.keep(chunk, std::move(*buffer), elements, last_row(chunk));
     }
 
     /// The first row of a chunk that is nothing but whole rows, one after the other, all of them in
@@ -179,17 +136,27 @@ class ChunkReader final : public RowReader {
         return dense ? std::optional(row) : std::nullopt;
     }
 
-    void load_to(const Chunk& chunk, std::size_t thread, std::span<std::byte> to) {
+    /// The chunk's elements at the beginning of `to`, which has a chunk's bytes.
+    std::span<const std::byte> load_to(const Chunk& chunk, std::size_t thread,
+                                       std::span<std::byte> to) {
         const ChunkPlace* const place = place_of(chunk);
         if (place == nullptr) { // never written
-            return fill(to);
+            fill(to);
+            return to;
         }
-        const std::vector<std::byte>& packed = fetch(chunk, *place, thread);
-        unpackers_[thread].unpack_to(packed, place->skipped, name_of(chunk, *place), to);
+        std::size_t bytes = to.size();
+        if (is_packed_ || place->bytes != chunk_bytes_) {
+            const std::vector<std::byte>& packed = fetch(chunk, *place, thread);
+            bytes = unpackers_[thread].unpack_to(packed, place->skipped, name_of(chunk, *place), to,
+                                                 bytes_within(chunk));
+        } else {
+            file_of(chunk, *place)->read(place->offset, place->bytes, to.data());
+        }
         if (info_.big_endian) {
             const std::int64_t size = number_bytes(info_.array.type);
-            swap_bytes(to.data(), chunk_bytes_ / size, size);
+            swap_bytes(to.data(), static_cast<std::int64_t>(bytes) / size, size);
         }
+        return to.first(bytes);
     }
 
     void fill(std::span<std::byte> to) const {
@@ -229,12 +196,6 @@ class ChunkReader final : public RowReader {
         return bytes;
     }
 
-    const std::vector<std::byte>* find_kept(const Chunk& chunk) {
-        const std::lock_guard lock(mutex_);
-        const auto found = kept_.find(chunk);
-        return found == kept_.end() ? nullptr : &found->second;
-    }
-
     std::span<const std::byte> load(const Chunk& chunk, std::size_t thread) {
         std::vector<std::byte>& packed = packed_[thread];
         const ChunkPlace* const place = place_of(chunk);
@@ -268,9 +229,7 @@ class ChunkReader final : public RowReader {
         return place == places_.end() || place->index != index ? nullptr : &*place;
     }
 
-    /// The chunk as it is stored.
-    const std::vector<std::byte>& fetch(const Chunk& chunk, const ChunkPlace& place,
-                                        std::size_t thread) {
+    std::shared_ptr<const File> file_of(const Chunk& chunk, const ChunkPlace& place) {
         if (place.bytes == 0) {
             throw Error(ExitCode::input,
                         {"cannot read a chunk", name_of(chunk, place),
@@ -278,10 +237,17 @@ class ChunkReader final : public RowReader {
                          "right",
                          "The file is damaged: copy it again, or make it again"});
         }
+        std::shared_ptr<const File> file = files_.open(place.file);
+        members_.check(*file, place.offset);
+        return file;
+    }
+
+    /// The chunk as it is stored.
+    const std::vector<std::byte>& fetch(const Chunk& chunk, const ChunkPlace& place,
+                                        std::size_t thread) {
+        const std::shared_ptr<const File> file = file_of(chunk, place);
         std::vector<std::byte>& packed = packed_[thread];
         packed.resize(static_cast<std::size_t>(place.bytes));
-        const std::shared_ptr<const File> file = files_.open(place.file);
-        members_.check(*file, place.offset);
         file->read(place.offset, place.bytes, packed.data());
         return packed;
     }
@@ -308,10 +274,54 @@ class ChunkReader final : public RowReader {
                         to + (low - first) * size);
             return;
         }
-        copy_lines(chunk, elements, [&](std::int64_t row) {
-            return row >= first && row < end ? to + (row - first) * row_bytes(info_.array)
-                                             : nullptr;
-        });
+        while (first < end) {
+            const RowBox box = box_at(shape, first, end);
+            copy_box(chunk, elements, box, to);
+            to += box.rows * row_bytes(info_.array);
+            first += box.rows;
+        }
+    }
+
+    /// Copies what the chunk holds of a box of whole rows to its place behind the box's first row.
+    /// A chunk of many frames is read a frame at a time, so lines of other rows are not looked at.
+    void copy_box(const Chunk& chunk, std::span<const std::byte> elements, const RowBox& box,
+                  std::byte* to) const {
+        const std::vector<std::int64_t>& shape = info_.array.shape;
+        const std::size_t last = shape.size() - 1;
+        const std::int64_t size = size_of(info_.array.type);
+        const std::int64_t used = std::min(info_.chunk[last], shape[last] - chunk[last]) * size;
+        const std::int64_t stored = std::ssize(elements) / (info_.chunk[last] * size);
+        std::vector<std::int64_t> low(last);
+        std::vector<std::int64_t> high(last);
+        for (std::size_t axis = 0; axis < last; ++axis) {
+            low[axis] = std::max(chunk[axis], box.start[axis]);
+            high[axis] =
+                std::min(chunk[axis] + info_.chunk[axis], box.start[axis] + box.count[axis]);
+            if (low[axis] >= high[axis]) {
+                return;
+            }
+        }
+        for (std::vector<std::int64_t> at = low; at[0] < high[0];) {
+            std::int64_t line = 0;
+            std::int64_t row = 0;
+            for (std::size_t axis = 0; axis < last; ++axis) {
+                line = line * info_.chunk[axis] + at[axis] - chunk[axis];
+                row = row * shape[axis] + at[axis] - box.start[axis];
+            }
+            const std::byte* from = elements.data() + line * info_.chunk[last] * size;
+            std::byte* place = to + row * row_bytes(info_.array) + chunk[last] * size;
+            const std::int64_t lines = std::min(high[last - 1] - at[last - 1], stored - line);
+            for (std::int64_t i = 0; i < lines; ++i) {
+                std::copy_n(from, used, place);
+                from += info_.chunk[last] * size;
+                place += row_bytes(info_.array);
+            }
+            at[last - 1] = high[last - 1];
+            for (std::size_t axis = last - 1; axis > 0 && at[axis] == high[axis]; --axis) {
+                at[axis] = low[axis];
+                ++at[axis - 1];
+            }
+        }
     }
 
     /// Copies each line of a chunk to its row's place, which `place_of_row` gives, or null.
@@ -358,11 +368,11 @@ class ChunkReader final : public RowReader {
     bool in_folder_; ///< each chunk in the file of its place
     ChunkFiles files_;
     MemberChecks members_;
-    std::int64_t chunk_bytes_ = 0;
-    std::vector<Unpacker> unpackers_;              ///< one a thread
-    std::vector<std::vector<std::byte>> packed_;   ///< one a thread
-    std::map<Chunk, std::vector<std::byte>> kept_; ///< unpacked, with rows beyond the last call's
-    std::mutex mutex_;                             ///< of kept_
+    std::int64_t chunk_bytes_;
+    bool is_packed_;
+    std::vector<Unpacker> unpackers_;            ///< one a thread
+    std::vector<std::vector<std::byte>> packed_; ///< one a thread
+    KeptChunks kept_;
     IoThreads threads_;
 };
 

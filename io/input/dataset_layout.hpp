@@ -51,6 +51,10 @@ struct DatasetLayout {
     /// without a gap.
     std::vector<DatasetLayout> sources = {};
     std::vector<RowPiece> pieces = {};
+    /// Facts of a file that alone is not the dataset that it says (StoredRows): why, and which
+    /// planes of it it has. For who joins files, and not sent to another process.
+    std::string elsewhere = {};
+    std::optional<PlanesOfSet> of_set = {};
     /// What the file says of its frames, as NXtomo has it (frame_key.hpp).
     FrameRoles roles = {};
     /// What the file says of the beam and the camera, where it holds the frames of a scan.

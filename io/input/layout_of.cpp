@@ -83,6 +83,8 @@ DatasetLayout layout_of_format(const std::string& file, const std::string& datas
     }
     DatasetLayout layout{file, stored.dataset.empty() ? dataset : stored.dataset, file,
                          std::move(stored.info)};
+    layout.elsewhere = std::move(stored.elsewhere);
+    layout.of_set = std::move(stored.of_set);
     layout.files = std::move(files);
     layout.files.merge(stored.files);
     switch (stored.way) {

@@ -7,10 +7,12 @@
 #include "io/files/io_threads.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/layout_of.hpp"
+#include "io/input/plane_set.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -96,6 +98,25 @@ Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& fil
     return common;
 }
 
+/// Makes the files those of the stack, which has its shape and pieces already.
+void take_sources(DatasetLayout& layout, std::vector<DatasetLayout> files) {
+    DatasetInfo& info = layout.info;
+    (void)byte_count(info.array); // past 63 bits it throws
+    info.storage = "stack of files";
+    info.chunk.clear();
+    info.offset.reset();
+    info.order = DatasetInfo::Order::last_fastest;
+    info.stored_bytes = 0;
+    for (DatasetLayout& file : files) {
+        info.stored_bytes += file.info.stored_bytes;
+        layout.files.merge(file.files);
+        if (file.way == DatasetLayout::Way::library) {
+            layout.way = DatasetLayout::Way::library;
+        }
+    }
+    layout.sources = std::move(files);
+}
+
 } // namespace
 
 bool is_stack(const std::string& file) {
@@ -147,25 +168,14 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
     DatasetLayout layout{stack, dataset, stack, files.front().info, DatasetLayout::Way::sources};
     DatasetInfo& info = layout.info;
     info.array.shape.insert(info.array.shape.begin(), std::ssize(files));
-    (void)byte_count(info.array); // past 63 bits it throws
-    info.storage = "stack of files";
-    info.chunk.clear();
-    info.offset.reset();
-    info.order = DatasetInfo::Order::last_fastest;
-    info.stored_bytes = 0;
     std::vector<std::string> names;
     std::int64_t next = 0;
-    for (DatasetLayout& file : files) {
+    for (const DatasetLayout& file : files) {
         check_alike(files.front(), file);
         const std::int64_t rows = row_count(file.info.array);
         layout.pieces.push_back({next, rows, std::ssize(names), 0});
         next += rows;
-        info.stored_bytes += file.info.stored_bytes;
         names.push_back(file.file);
-        layout.files.merge(file.files);
-        if (file.way == DatasetLayout::Way::library) {
-            layout.way = DatasetLayout::Way::library;
-        }
     }
     info.axes = common_axes(stack, files, info.notes);
     if (info.axes.known()) {
@@ -175,9 +185,36 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
         info.notes.push_back(format_error({"a number is missing in the stack", stack, gap,
                                            "If a file is missing, add it before you continue"}));
     }
-    layout.sources = std::move(files);
+    take_sources(layout, std::move(files));
     return layout;
 }
+
+namespace {
+
+/// The files as the image that they say they are, or as frames in the order of their names.
+DatasetLayout join_files(const std::string& stack, const std::string& dataset,
+                         std::vector<DatasetLayout> files) {
+    if (std::optional<DatasetLayout> layout = join_planes(stack, dataset, files)) {
+        take_sources(*layout, std::move(files));
+        return *std::move(layout);
+    }
+    const auto part = std::find_if(files.begin(), files.end(), [](const DatasetLayout& file) {
+        return !file.elsewhere.empty();
+    });
+    const std::string note =
+        part == files.end()
+            ? ""
+            : format_error({"the files are parts of an image, and not read as it", part->file,
+                            part->elsewhere,
+                            "They are taken as frames in the order of their names"});
+    DatasetLayout layout = join_stack(stack, dataset, std::move(files));
+    if (!note.empty()) {
+        layout.info.notes.push_back(note);
+    }
+    return layout;
+}
+
+} // namespace
 
 DatasetLayout stack_layout(const std::string& stack, const std::string& dataset,
                            InputRules::Missing missing) {
@@ -196,7 +233,7 @@ DatasetLayout stack_layout(const std::string& stack, const std::string& dataset,
         const auto i = static_cast<std::size_t>(index);
         files[i] = layout_of_format(names[i], dataset, *format, FileIs::a_part);
     });
-    DatasetLayout layout = join_stack(stack, dataset, std::move(files));
+    DatasetLayout layout = join_files(stack, dataset, std::move(files));
     if (!note.empty()) {
         layout.info.notes.push_back(note);
     }

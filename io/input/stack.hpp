@@ -15,7 +15,8 @@ namespace runner {
 
 /// A stack is one dataset of several files, each a frame of it: a name with wildcards
 /// (io/files/file_names.hpp) that is no file itself stands for all files that it matches, in
-/// natural order. They are of one format beside HDF5, or raw.
+/// natural order; in that of their planes if they say which of an image they have (plane_set.hpp).
+/// They are of one format beside HDF5, or raw.
 
 bool is_stack(const std::string& file);
 

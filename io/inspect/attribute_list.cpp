@@ -3,11 +3,16 @@
 
 #include "base/array_info.hpp"
 #include "base/format.hpp"
+#include "base/rounding.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <variant>
 
 namespace runner {
 namespace {
@@ -102,6 +107,9 @@ herr_t add_attribute(hid_t object, const char* name, const H5A_info_t* /*info*/,
     return 0;
 }
 
+std::optional<double> exact_number(double value) { return value; }
+std::optional<double> exact_number(std::int64_t value) { return exact_float64(value); }
+
 } // namespace
 
 AttributeList attributes_of(hid_t object) {
@@ -134,6 +142,36 @@ std::optional<std::string> text_of_attribute(hid_t object, const std::string& na
     }
     const auto& text = std::get<std::string>(value);
     return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+std::optional<double> one_number(const AttributeValue& value) {
+    std::optional<double> number;
+    std::visit(
+        [&number]<class T>(const T& each) {
+            if constexpr (std::is_arithmetic_v<T>) {
+                number = exact_number(each);
+            } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>> ||
+                                 std::is_same_v<T, std::vector<double>>) {
+                number = each.size() == 1 ? exact_number(each.front()) : std::nullopt;
+            }
+        },
+        value);
+    return number;
+}
+
+std::vector<std::string> names_in_text(const std::string& whole) {
+    const bool is_list = whole.starts_with('[') && whole.ends_with(']') && whole.size() > 1;
+    const std::string text = is_list ? whole.substr(1, whole.size() - 2) : whole;
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find_first_of(":,", at), text.size());
+        std::string name = text.substr(at, end - at);
+        name.erase(name.find_last_not_of(' ') + 1); // npos + 1 is 0
+        name.erase(0, name.find_first_not_of(' '));
+        names.push_back(std::move(name));
+        at = end + 1;
+    }
+    return names;
 }
 
 } // namespace runner

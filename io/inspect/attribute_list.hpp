@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <hdf5.h>
 
@@ -19,5 +20,12 @@ std::optional<AttributeValue> attribute_of(hid_t object, const std::string& name
 /// The attribute's one text without blanks at its end; nothing where there is none of that name, or
 /// it is something else.
 std::optional<std::string> text_of_attribute(hid_t object, const std::string& name);
+
+/// A number, or an array that has one element; nothing for others, and for one that float64 does
+/// not tell from its neighbours.
+std::optional<double> one_number(const AttributeValue& value);
+
+/// The names in a text of several, "theta:y:x", "y,x" or "[y, x]", as older files name axes.
+std::vector<std::string> names_in_text(const std::string& whole);
 
 } // namespace runner

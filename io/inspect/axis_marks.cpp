@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/axis_marks.hpp"
 
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/inspect/attribute_list.hpp"
 #include "io/inspect/colour_marks.hpp"
@@ -26,15 +28,8 @@ std::vector<std::string> texts_of(const std::optional<AttributeValue>& value) {
     if (const auto* const list = value ? std::get_if<std::vector<std::string>>(&*value) : nullptr) {
         return *list;
     }
-    std::vector<std::string> texts;
-    if (const auto* const one = value ? std::get_if<std::string>(&*value) : nullptr) {
-        for (std::size_t at = 0; at <= one->size();) {
-            const std::size_t end = std::min(one->find_first_of(":,", at), one->size());
-            texts.push_back(one->substr(at, end - at));
-            at = end + 1;
-        }
-    }
-    return texts;
+    const auto* const one = value ? std::get_if<std::string>(&*value) : nullptr;
+    return one != nullptr ? names_in_text(*one) : std::vector<std::string>();
 }
 
 std::vector<double> numbers_of(const std::optional<AttributeValue>& value) {
@@ -60,9 +55,29 @@ void name_axes(Axes& axes, std::vector<std::string> names) {
     }
 }
 
-/// The last axis that a list of sizes speaks of: not that of colour.
+/// How many axes there are without that of colour.
 std::size_t sized_axes(const Axes& axes) {
     return axes.each.size() - (axes.each.back().name == "s" ? 1 : 0);
+}
+
+/// The axes that a list of so many sizes speaks of: those of space, if they are as many; else the
+/// last ones.
+std::vector<std::size_t> axes_of_sizes(const Axes& axes, std::size_t count) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        const std::string& name = axes.each[i].name;
+        if (name == "z" || name == "y" || name == "x") {
+            found.push_back(i);
+        }
+    }
+    if (found.size() != count || count == axes.each.size()) {
+        found.clear();
+        const std::size_t all = count == axes.each.size() ? count : sized_axes(axes);
+        for (std::size_t i = all - count; i < all; ++i) {
+            found.push_back(i);
+        }
+    }
+    return found;
 }
 
 void add_sizes(Axes& axes, hid_t dataset) {
@@ -76,8 +91,9 @@ void add_sizes(Axes& axes, hid_t dataset) {
         if (sizes.empty() || sizes.size() > all) {
             continue;
         }
+        const std::vector<std::size_t> sized = axes_of_sizes(axes, sizes.size());
         for (std::size_t i = 0; i < sizes.size(); ++i) {
-            Axis& axis = axes.each[all - sizes.size() + i];
+            Axis& axis = axes.each[sized[i]];
             if (std::isfinite(sizes[i]) && sizes[i] > 0) {
                 axis.spacing = sizes[i];
                 axis.unit = name == "element_size_um"                           ? "um"
@@ -118,6 +134,22 @@ std::optional<EvenNumbers> even_numbers(hid_t dataset, std::int64_t extent) {
     return EvenNumbers{values.front(), step};
 }
 
+/// What coordinates stand for by netCDF's `scale_factor` and `add_offset`. Nothing where that does
+/// not rise, or NeXus says it in datasets beside them.
+std::optional<EvenNumbers> unpacked(const EvenNumbers& stored, hid_t dataset,
+                                    const FileHandle& file, const std::string& path) {
+    const auto number = [&](const char* name, double usual) {
+        const std::optional<AttributeValue> value = attribute_of(dataset, name);
+        return value ? one_number(*value).value_or(std::nan("")) : usual;
+    };
+    const double factor = number("scale_factor", 1);
+    const EvenNumbers made{stored.first * factor + number("add_offset", 0), stored.step * factor};
+    const bool is_said_beside =
+        is_own_object(file, path + "_scaling_factor") || is_own_object(file, path + "_offset");
+    const bool rises = std::isfinite(made.first) && std::isfinite(made.step) && made.step > 0;
+    return rises && !is_said_beside ? std::optional(made) : std::nullopt;
+}
+
 /// Unit, spacing and origin by the coordinates of an axis, if the group has them itself.
 void add_coordinates(Axis& axis, std::int64_t extent, const FileHandle& file,
                      const std::string& path) {
@@ -134,7 +166,9 @@ void add_coordinates(Axis& axis, std::int64_t extent, const FileHandle& file,
         return;
     }
     axis.unit = plain_unit(text_of_attribute(dataset.get(), "units").value_or(""));
-    if (const std::optional<EvenNumbers> even = even_numbers(dataset.get(), extent)) {
+    const std::optional<EvenNumbers> stored = even_numbers(dataset.get(), extent);
+    const auto even = stored ? unpacked(*stored, dataset.get(), file, path) : std::nullopt;
+    if (even) {
         axis.spacing = even->step;
         axis.origin = even->first;
     }
@@ -179,16 +213,99 @@ void add_group(Axes& axes, const FileHandle& file, const std::string& path,
     }
 }
 
+/// By the dataset's own `axes`, as older files have them: in an NXdata group they name coordinates.
+void name_by_dataset(Axes& axes, const FileHandle& file, const DatasetHandle& dataset,
+                     const std::string& path, std::span<const std::int64_t> shape) {
+    const Axes named = axes;
+    name_axes(axes, texts_of(attribute_of(dataset.get(), "axes")));
+    const std::string group = group_of_path(path);
+    const ObjectHandle opened(H5Oopen(file.get(), group.c_str(), H5P_DEFAULT));
+    if (!opened.valid() || text_of_attribute(opened.get(), "NX_class") != "NXdata" ||
+        text_of_attribute(opened.get(), "signal").value_or(path.substr(path.rfind('/') + 1)) !=
+            path.substr(path.rfind('/') + 1)) {
+        return;
+    }
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        Axis& axis = axes.each[i];
+        if (named.each[i].name.empty() && !axis.name.empty() &&
+            axis.name.find('/') == std::string::npos) {
+            add_coordinates(axis, shape[i], file, path_below(group, axis.name));
+        }
+    }
+}
+
+/// By the `axistags` of vigra and ilastik, for axes that have no name yet.
+void add_tags(Axes& axes, hid_t dataset) {
+    try {
+        const Json tags = Json::parse(text_of_attribute(dataset, "axistags").value_or("{}"));
+        const Json* const list = tags.find("axes");
+        if (list == nullptr || list->values().size() != axes.each.size()) {
+            return;
+        }
+        for (std::size_t i = 0; i < axes.each.size(); ++i) {
+            const Json& tag = list->values()[i];
+            const std::string key = printable(tag.value<std::string>("key", ""));
+            const auto apart = tag.value<double>("resolution", 0.0);
+            if (axes.each[i].name.empty() && key != "?") {
+                axes.each[i].name = key;
+            }
+            if (axes.each[i].name == key && !axes.each[i].spacing && apart > 0) {
+                axes.each[i].spacing = apart;
+            }
+        }
+    } catch (const JsonError&) {
+        return; // they are none
+    }
+}
+
+constexpr const char* list_name = "DIMENSION_LIST";
+/// How netCDF's own text in NAME begins where there is no variable of the dimension's name.
+constexpr std::string_view no_variable = "This is a netCDF dimension but not a netCDF variable";
+
+DimensionScale scale_of(hid_t dataset, const hvl_t& references) {
+    constexpr std::size_t longest = 1024;
+    if (references.len == 0 || references.p == nullptr) {
+        return {};
+    }
+    const ObjectHandle object(H5Rdereference2(dataset, H5P_DEFAULT, H5R_OBJECT, references.p));
+    if (!object.valid() || H5Iget_type(object.get()) != H5I_DATASET) {
+        return {};
+    }
+    std::string path(longest, '\0');
+    const ssize_t length = H5Iget_name(object.get(), path.data(), path.size());
+    if (length <= 0 || length >= std::ssize(path)) {
+        return {};
+    }
+    path.resize(static_cast<std::size_t>(length));
+    const std::string text = text_of_attribute(object.get(), "NAME").value_or("");
+    return {std::move(path), !text.starts_with(no_variable)};
+}
+
+/// By the dimension scales of netCDF-4 and h5py, for axes that have no name yet.
+void add_scales(Axes& axes, const FileHandle& file, const DatasetHandle& dataset,
+                std::span<const std::int64_t> shape) {
+    const std::vector<DimensionScale> scales = dimension_scales(dataset.get(), shape.size());
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+        if (axes.each[i].name.empty() && !scales[i].path.empty()) {
+            axes.each[i].name = scales[i].name();
+            if (scales[i].has_numbers) {
+                add_coordinates(axes.each[i], shape[i], file, scales[i].path);
+            }
+        }
+    }
+}
+
 /// The frames of a Data Exchange file are along their angles.
 void add_angles(Axes& axes, const FileHandle& file, const std::string& path,
                 std::span<const std::int64_t> shape) {
     const std::string angles = path_below(group_of_path(path), exchange_angles);
-    if (shape.size() < 2 || exchange_role(path) != FrameRole::projection ||
-        !is_own_object(file, angles)) {
+    if (shape.size() < 2 || exchange_role(path) != FrameRole::projection || !counts_frames(axes)) {
         return;
     }
     Axis& frames = axes.each.front();
-    if (frames.name.empty() || frames.name == exchange_angles) {
+    if (!is_own_object(file, angles)) {
+        frames.name = frames.name.empty() ? "frame" : frames.name;
+    } else if (frames.name.empty() || frames.name == exchange_angles) {
         frames.name = exchange_angles;
         add_coordinates(frames, shape.front(), file, angles);
     }
@@ -202,6 +319,38 @@ Axes own_axes(hid_t dataset, std::span<const std::int64_t> shape) {
 }
 
 } // namespace
+
+std::string DimensionScale::name() const { return path.substr(path.rfind('/') + 1); }
+
+std::vector<DimensionScale> dimension_scales(hid_t dataset, std::size_t axes) {
+    if (H5Aexists(dataset, list_name) <= 0) {
+        return {};
+    }
+    const AttributeHandle attribute(H5Aopen(dataset, list_name, H5P_DEFAULT));
+    const TypeHandle type(attribute.valid() ? H5Aget_type(attribute.get()) : H5I_INVALID_HID);
+    const SpaceHandle space(attribute.valid() ? H5Aget_space(attribute.get()) : H5I_INVALID_HID);
+    if (!type.valid() || !space.valid() || H5Tget_class(type.get()) != H5T_VLEN ||
+        H5Sget_simple_extent_npoints(space.get()) != static_cast<hssize_t>(axes)) {
+        return {};
+    }
+    const TypeHandle each(H5Tget_super(type.get()));
+    if (!each.valid() || H5Tequal(each.get(), H5T_STD_REF_OBJ) <= 0) {
+        return {};
+    }
+    std::vector<hvl_t> lists(axes);
+    if (H5Aread(attribute.get(), type.get(), lists.data()) < 0) {
+        return {};
+    }
+    std::vector<DimensionScale> scales;
+    scales.reserve(axes);
+    for (const hvl_t& references : lists) {
+        scales.push_back(scale_of(dataset, references));
+    }
+    (void)H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, lists.data());
+    const bool any = std::any_of(scales.begin(), scales.end(),
+                                 [](const DimensionScale& scale) { return !scale.path.empty(); });
+    return any ? scales : std::vector<DimensionScale>{};
+}
 
 Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std::string& path,
                 std::span<const std::int64_t> shape, std::optional<int> channels) {
@@ -222,9 +371,12 @@ Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std:
     const std::string whole = path_below("/", path);
     add_group(axes, file, whole, shape);
     name_axes(axes, texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS")));
-    name_axes(axes, texts_of(attribute_of(dataset.get(), "axes")));
+    name_by_dataset(axes, file, dataset, whole, shape);
+    add_scales(axes, file, dataset, shape);
+    add_tags(axes, dataset.get());
     add_angles(axes, file, whole, shape);
-    if (channels) { // an image, whose rows and columns are before the samples
+    if (channels &&
+        !is_no_image(dataset.get())) { // an image, whose rows and columns are before the samples
         const std::size_t end = sized_axes(axes);
         constexpr std::array<const char*, 2> names = {"x", "y"};
         for (std::size_t i = 0; i < std::min(end, names.size()); ++i) {

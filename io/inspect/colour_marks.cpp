@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/inspect/colour_marks.hpp"
 
+#include "base/array_info.hpp"
+#include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/inspect/attribute_list.hpp"
 
+#include <algorithm>
+
 namespace runner {
 namespace {
+
+bool says_no_image(const std::string& text) {
+    return text == "spectrum" || text == "scaler" || text == "scalar";
+}
 
 /// The channels of NeXus' interpretations of pixels; 1 for those without colour.
 std::optional<int> interpreted_channels(const std::string& text) {
@@ -16,7 +25,7 @@ std::optional<int> interpreted_channels(const std::string& text) {
     if (text == "rgba-image" || text == "hsla-image" || text == "cmyk-image") {
         return 4;
     }
-    if (text == "image" || text == "spectrum" || text == "scaler" || text == "scalar") {
+    if (text == "image" || says_no_image(text)) {
         return 1;
     }
     return std::nullopt;
@@ -58,6 +67,58 @@ std::optional<int> marked_channels(hid_t dataset, std::span<const std::int64_t> 
         channels = image_class_channels(dataset);
     }
     return channels && *channels > 1 && *channels != shape.back() ? std::nullopt : channels;
+}
+
+bool is_no_image(hid_t dataset) {
+    return says_no_image(text_of_attribute(dataset, "interpretation").value_or(""));
+}
+
+std::string colour_note(hid_t dataset, std::span<const std::int64_t> shape,
+                        const std::string& where) {
+    const std::string text = text_of_attribute(dataset, "interpretation").value_or("");
+    const int channels = interpreted_channels(text).value_or(1);
+    const std::string why = fmt::format("its interpretation is \"{}\"", text);
+    if (channels == 1) {
+        return "";
+    }
+    if (shape.size() < 3 || shape.back() != channels) {
+        // Samples may be along another axis, as in [3, rows, columns].
+        return std::find(shape.begin(), shape.end(), channels) == shape.end()
+                   ? ""
+                   : format_error({"the samples of a pixel are not along the last axis", where,
+                                   fmt::format("{}, and its shape is {}", why, shape_text(shape)),
+                                   "That mark is not heeded; input.axes says what the axes are, as "
+                                   "\"cyx\""});
+    }
+    if (text.starts_with("rgb")) {
+        return "";
+    }
+    return format_error({"the samples of a pixel are not red, green and blue", where, why,
+                         "Each is computed by itself, and an output says that they are red, green "
+                         "and blue"});
+}
+
+std::vector<std::string> image_notes(hid_t dataset, const std::string& where) {
+    std::vector<std::string> notes;
+    if (text_of_attribute(dataset, "CLASS") != "IMAGE") {
+        return notes;
+    }
+    const std::optional<AttributeValue> white = attribute_of(dataset, "IMAGE_WHITE_IS_ZERO");
+    const bool is_indexed = text_of_attribute(dataset, "IMAGE_SUBCLASS") == "IMAGE_INDEXED";
+    if (is_indexed || (white && one_number(*white).value_or(0) != 0)) {
+        notes.push_back(format_error({"the elements are no brightness", where,
+                                      is_indexed ? "they are numbers of colours (IMAGE_INDEXED)"
+                                                 : "0 means white (IMAGE_WHITE_IS_ZERO)",
+                                      "They are taken as they are stored"}));
+    }
+    const std::string corner = text_of_attribute(dataset, "DISPLAY_ORIGIN").value_or("UL");
+    if (corner != "UL") {
+        notes.push_back(format_error(
+            {"the image is to be shown otherwise than it is stored", where,
+             fmt::format("its DISPLAY_ORIGIN is \"{}\", which turns or mirrors it", corner),
+             "The elements are taken as they are stored, and an output does not say it"}));
+    }
+    return notes;
 }
 
 std::optional<std::size_t> plane_axis(hid_t dataset, std::span<const std::int64_t> shape) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <hdf5.h>
 
@@ -18,6 +19,18 @@ namespace runner {
 /// convention for images (CLASS, IMAGE_SUBCLASS and INTERLACE_MODE). Nothing where they do not fit
 /// the shape.
 std::optional<int> marked_channels(hid_t dataset, std::span<const std::int64_t> shape);
+
+/// Whether NeXus' `interpretation` says that the elements are no images, as "spectrum" does.
+bool is_no_image(hid_t dataset);
+
+/// A note where `interpretation` says another colour than red, green and blue, or one whose samples
+/// seem to be along another axis than the last; "" elsewhere. `where`: the dataset, for the note.
+std::string colour_note(hid_t dataset, std::span<const std::int64_t> shape,
+                        const std::string& where);
+
+/// Notes where HDF5's convention for images says that elements are numbers of colours, or that 0 is
+/// white, or that another corner than the upper left one is first.
+std::vector<std::string> image_notes(hid_t dataset, const std::string& where);
 
 /// Whether the last axis has the name of one of space or time, so that it has no samples of colour.
 bool is_no_colour(const Axes& axes);

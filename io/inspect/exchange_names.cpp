@@ -46,6 +46,10 @@ std::optional<FrameRole> exchange_role(const std::string& dataset) {
     return std::nullopt;
 }
 
+bool counts_frames(const Axes& axes) {
+    return axes.find(exchange_angles).value_or(0) == 0 && axes.find("frame").value_or(0) == 0;
+}
+
 std::string exchange_field(const std::string& data, FrameRole role) {
     return data.substr(0, data.rfind('/') + 1).append(dataset_of(role));
 }

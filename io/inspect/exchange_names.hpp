@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/rows/axes.hpp"
 #include "io/rows/frame_roles.hpp"
 
 #include <optional>
@@ -18,6 +19,10 @@ inline constexpr const char* exchange_angles = "theta";
 
 /// The role of all frames of a dataset of such a file, by its path; nothing for other datasets.
 std::optional<FrameRole> exchange_role(const std::string& dataset);
+
+/// Whether the frames of such a dataset are along its first axis, as far as the names of its axes
+/// say it: in sinograms, which may have the same path, another axis is named for them.
+bool counts_frames(const Axes& axes);
 
 /// The flats or darks that belong to the projections `data`.
 std::string exchange_field(const std::string& data, FrameRole role);

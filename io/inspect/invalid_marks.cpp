@@ -2,7 +2,6 @@
 #include "io/inspect/invalid_marks.hpp"
 
 #include "base/format.hpp"
-#include "base/rounding.hpp"
 #include "io/inspect/attribute_list.hpp"
 
 #include <algorithm>
@@ -42,42 +41,6 @@ std::optional<std::string> numbers_text(const AttributeValue& value) {
     return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
-std::optional<double> exact_number(double value) { return value; }
-std::optional<double> exact_number(std::int64_t value) { return exact_float64(value); }
-
-/// A number, or an array that has one element; nothing for others.
-std::optional<double> one_number(const AttributeValue& value) {
-    std::optional<double> number;
-    std::visit(
-        [&number]<class T>(const T& each) {
-            if constexpr (std::is_arithmetic_v<T>) {
-                number = exact_number(each);
-            } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>> ||
-                                 std::is_same_v<T, std::vector<double>>) {
-                number = each.size() == 1 ? exact_number(each.front()) : std::nullopt;
-            }
-        },
-        value);
-    return number;
-}
-
-/// The names of the objects in a group; of very many the first ones.
-std::vector<std::string> names_in(const FileHandle& file, const std::string& group) {
-    constexpr std::size_t most = 4096;
-    std::vector<std::string> names;
-    const auto add = [](hid_t /*group*/, const char* name, const H5L_info_t* /*link*/,
-                        void* list) -> herr_t {
-        auto& all = *static_cast<std::vector<std::string>*>(list);
-        all.emplace_back(name);
-        return all.size() < most ? 0 : 1;
-    };
-    if (is_own_object(file, group)) {
-        (void)H5Literate_by_name(file.get(), group.c_str(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
-                                 add, &names, H5P_DEFAULT);
-    }
-    return names;
-}
-
 constexpr const char* mask_name = "/pixel_mask";
 constexpr const char* dectris_group = "/detectorSpecific";
 
@@ -95,7 +58,7 @@ std::vector<std::string> groups_with_mask(const FileHandle& file, const std::str
         }
     }
     std::vector<std::string> found;
-    for (const std::string& name : names_in(file, group + "/instrument")) {
+    for (const std::string& name : names_in_group(file, group + "/instrument")) {
         std::string detector = group;
         detector.append("/instrument/").append(name);
         if (!has_mask(detector)) {
@@ -209,6 +172,22 @@ void find_masks(const FileHandle& file, const std::string& path, DatasetInfo& in
 
 } // namespace
 
+std::vector<std::string> names_in_group(const FileHandle& file, const std::string& group) {
+    constexpr std::size_t most = 4096;
+    std::vector<std::string> names;
+    const auto add = [](hid_t /*group*/, const char* name, const H5L_info_t* /*link*/,
+                        void* list) -> herr_t {
+        auto& all = *static_cast<std::vector<std::string>*>(list);
+        all.emplace_back(name);
+        return all.size() < most ? 0 : 1;
+    };
+    if (is_own_object(file, group)) {
+        (void)H5Literate_by_name(file.get(), group.c_str(), H5_INDEX_NAME, H5_ITER_INC, nullptr,
+                                 add, &names, H5P_DEFAULT);
+    }
+    return names;
+}
+
 bool is_own_object(const FileHandle& file, const std::string& path) {
     for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
         const std::string part = path.substr(0, end);
@@ -234,6 +213,12 @@ void find_invalid_marks(const FileHandle& file, const DatasetHandle& dataset,
         }
     }
     find_masks(file, path.starts_with('/') ? path : "/" + path, info);
+    for (const char* name : range_attributes) {
+        const std::optional<AttributeValue> value = attribute_of(dataset.get(), name);
+        if (const auto text = value ? numbers_text(*value) : std::nullopt) {
+            info.invalid.push_back(range_mark(std::string(name) + " = " + *text));
+        }
+    }
 }
 
 } // namespace runner

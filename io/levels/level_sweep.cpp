@@ -134,6 +134,24 @@ VolumeBox LevelSweep::region(std::int64_t index) const {
     return box;
 }
 
+std::int64_t LevelSweep::index_of(const VolumeBox& region) const {
+    std::int64_t index = region.volume;
+    for (std::size_t i = 0; i < step_.size(); ++i) {
+        index = index * ceil_divide(volumes_.extents[i], step_[i]) + region.start[i] / step_[i];
+    }
+    return index;
+}
+
+std::vector<std::int64_t> LevelSweep::regions_without(const MadeRegions& made) const {
+    std::vector<std::int64_t> missing;
+    for (std::int64_t i = 0; i < regions(); ++i) {
+        if (made.empty() || made[static_cast<std::size_t>(i)] != '1') {
+            missing.push_back(i);
+        }
+    }
+    return missing;
+}
+
 std::vector<VolumeBox> LevelSweep::regions_in(const VolumeBox& box) const {
     std::vector<VolumeBox> regions;
     const auto end = [&](std::size_t i) { return box.start[i] + box.count[i]; };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace runner {
@@ -50,6 +51,9 @@ void each_run(
     const Volumes& array, const VolumeBox& box,
     const std::function<void(std::int64_t at, std::int64_t in_box, std::int64_t count)>& take);
 
+/// Which regions of a sweep have their part of the levels: '1' for each that does; empty: none.
+using MadeRegions = std::string;
+
 /// An image cut into regions, each of whole blocks of all levels, so that an element of whatever
 /// level is made of one region.
 class LevelSweep {
@@ -67,6 +71,10 @@ class LevelSweep {
 
     std::int64_t regions() const;
     VolumeBox region(std::int64_t index) const;
+    std::int64_t index_of(const VolumeBox& region) const;
+
+    /// The indices of regions that are not made.
+    std::vector<std::int64_t> regions_without(const MadeRegions& made) const;
 
     /// The regions that begin in a box that begins and ends on borders of blocks, or with the
     /// image.

@@ -74,14 +74,14 @@ struct ValueRule {
     Values least;
 };
 constexpr std::array value_rules = {
-    ValueRule{"units", Values::scaled},        ValueRule{"unit", Values::scaled},
-    ValueRule{"scale_factor", Values::alike},  ValueRule{"add_offset", Values::alike},
-    ValueRule{"_FillValue", Values::coded},    ValueRule{"missing_value", Values::coded},
-    ValueRule{"valid_min", Values::coded},     ValueRule{"valid_max", Values::coded},
-    ValueRule{"valid_range", Values::coded},   ValueRule{"actual_range", Values::same},
-    ValueRule{"flag_values", Values::coded},   ValueRule{"flag_masks", Values::coded},
-    ValueRule{"flag_meanings", Values::coded}, ValueRule{"saturation_value", Values::same},
-    ValueRule{"underload_value", Values::same}};
+    ValueRule{"units", Values::scaled},          ValueRule{"unit", Values::scaled},
+    ValueRule{"scale_factor", Values::alike},    ValueRule{"add_offset", Values::alike},
+    ValueRule{"_FillValue", Values::coded},      ValueRule{"missing_value", Values::coded},
+    ValueRule{"valid_min", Values::coded},       ValueRule{"valid_max", Values::coded},
+    ValueRule{"_Unsigned", Values::coded},       ValueRule{"valid_range", Values::coded},
+    ValueRule{"actual_range", Values::same},     ValueRule{"flag_values", Values::coded},
+    ValueRule{"flag_masks", Values::coded},      ValueRule{"flag_meanings", Values::coded},
+    ValueRule{"saturation_value", Values::same}, ValueRule{"underload_value", Values::same}};
 
 /// Where the first element is, along each axis.
 constexpr std::array<std::string_view, 3> place_names = {"origin", "offset", "translation"};
@@ -99,6 +99,16 @@ bool speaks_of_pixels(const std::string& name) {
 bool is_list(const PlainValue& value, std::size_t length) {
     return value.space == PlainValue::Space::simple &&
            value.shape == std::vector<std::int64_t>{static_cast<std::int64_t>(length)};
+}
+
+/// Whether the value may be an affine of so many axes.
+bool is_matrix(const PlainValue& value, std::size_t axes) {
+    const auto is_length = [axes](std::int64_t extent) {
+        return extent == static_cast<std::int64_t>(axes) ||
+               extent == static_cast<std::int64_t>(axes) + 1;
+    };
+    return value.kind == PlainValue::Kind::number && axes > 1 && value.shape.size() == 2 &&
+           is_length(value.shape.front()) && is_length(value.shape.back());
 }
 
 /// Integers wrap around where they overflow.
@@ -166,6 +176,9 @@ Fate after(const AxisChange& change, const std::string& name, PlainValue& value)
         }
         return change.reorders() ? Fate::dropped : Fate::held;
     }
+    if (name == "axistags") { // of vigra: names and distances of all axes
+        return changes || change.thins_pixels() ? Fate::dropped : Fate::held;
+    }
     if (speaks_of_pixels(name)) {
         if (per_axis && value.kind == PlainValue::Kind::number && is_list_of_sizes(name)) {
             if (change.adds()) {
@@ -179,7 +192,8 @@ Fate after(const AxisChange& change, const std::string& name, PlainValue& value)
     if (is_one_of(place_names, name)) {
         return changes || change.is_cut ? Fate::dropped : Fate::held;
     }
-    if ((per_axis && change.from.size() > 1 && changes) || follows_changed_axis(value, change)) {
+    if ((per_axis && change.from.size() > 1 && changes) || follows_changed_axis(value, change) ||
+        (is_matrix(value, change.from.size()) && (changes || change.is_cut))) {
         return Fate::unknown;
     }
     return Fate::held;
@@ -338,6 +352,10 @@ std::vector<NamedValue> held_attributes(const std::vector<NamedValue>& attribute
         const auto rule = std::find_if(value_rules.begin(), value_rules.end(),
                                        [&](const ValueRule& one) { return one.name == each.name; });
         if (rule != value_rules.end() && values < rule->least) {
+            if (each.name == "scale_factor" || each.name == "add_offset") {
+                left_out.push_back(where + "@" + each.name +
+                                   ": the elements were taken as they are stored");
+            }
             continue;
         }
         const Fate fate = after(change, each.name, each.value);

@@ -61,6 +61,12 @@ std::vector<std::string> not_found(const Axes& known, const Axes& there) {
             lost.push_back(fmt::format("the spacing of axis {}", axis));
         }
     }
+    for (std::size_t axis = 0; axis < known.each.size(); ++axis) {
+        const double place = known.each[axis].origin.value_or(0);
+        if (place != 0 && (!there.known() || there.each[axis].origin.value_or(0) == 0)) {
+            lost.push_back(fmt::format("the place of the first element along axis {}", axis));
+        }
+    }
     if ((known.sform && !there.sform) || (known.qform && !there.qform)) {
         lost.emplace_back("the affine");
     }
@@ -77,8 +83,9 @@ std::vector<std::string> not_found(const Axes& known, const Axes& there) {
 
 /// Whether an attribute says what the axes of an output say too.
 bool is_of_axes(const std::string& name) {
-    constexpr std::array<std::string_view, 6> names = {
-        "DIMENSION_LABELS", "axes", "spacing_units", "signal", "interpretation", "default"};
+    constexpr std::array<std::string_view, 7> names = {
+        "DIMENSION_LABELS", "axes",           "axistags", "spacing_units",
+        "signal",           "interpretation", "default"};
     return is_list_of_sizes(name) || name == placement_attribute || name.ends_with("_indices") ||
            std::find(names.begin(), names.end(), name) != names.end();
 }

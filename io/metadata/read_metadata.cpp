@@ -3,11 +3,13 @@
 
 #include "base/array_info.hpp"
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/input/check_storage.hpp"
 #include "io/inspect/attribute_list.hpp"
+#include "io/inspect/axis_marks.hpp"
 #include "io/inspect/check_chunks.hpp"
 #include "io/inspect/exchange_names.hpp"
 #include "io/inspect/inspect_dataset.hpp"
@@ -47,13 +49,14 @@ class MetadataReader {
         if (group.valid() && is_signal_of(group.get())) {
             read_group(group.get());
         }
+        name_axes_by_dataset(group.valid() && is_signal_of(group.get()));
+        add_scales(dataset.get());
         if (found_.shape.size() == 3) {
             found_.scan = read_scan(handle_, file_, dataset_, outside_, found_.left_out);
             add_angles();
         }
         if (found_.shape.size() > 1 && exchange_role(dataset_) == FrameRole::projection) {
-            add_coordinates(exchange_angles, 0);
-            name_frames(exchange_angles);
+            add_exchange_angles();
         }
         return std::move(found_);
     }
@@ -98,18 +101,101 @@ class MetadataReader {
         name_frames("rotation_angle");
     }
 
-    /// Names the first axis by its coordinates of this name, if there are such, and it has no name.
-    void name_frames(const char* name) {
-        const bool known = std::any_of(found_.coordinates.begin(), found_.coordinates.end(),
-                                       [&](const Coordinates& each) { return each.name == name; });
-        if (!known) {
+    /// The angles of a Data Exchange file are those of its frames, which are what the first axis
+    /// counts unless another one is named for them. Without angles the axis is named all the same.
+    void add_exchange_angles() {
+        Axes named;
+        for (const std::string& name : found_.axes) {
+            named.each.push_back({name});
+        }
+        for (const NamedValue& each : found_.dataset) {
+            const bool are_labels = each.name == "DIMENSION_LABELS" && named.each.empty();
+            for (std::size_t i = 0; are_labels && i < each.value.texts.size(); ++i) {
+                named.each.push_back({each.value.texts[i]});
+            }
+        }
+        if (!counts_frames(named)) {
             return;
+        }
+        if (!has_coordinates(exchange_angles)) {
+            add_coordinates(exchange_angles, 0);
+        }
+        // As many and one more are no edges of bins, as they may be elsewhere.
+        const auto is_odd = [this](const Coordinates& each) {
+            return each.name == exchange_angles && each.values.count() != found_.shape.front();
+        };
+        for (const Coordinates& each : found_.coordinates) {
+            if (is_odd(each)) {
+                found_.left_out.push_back(
+                    fmt::format("{}: it has {} numbers, and there are {} frames", each.name,
+                                each.values.count(), found_.shape.front()));
+            }
+        }
+        std::erase_if(found_.coordinates, is_odd);
+        name_axis(0, has_coordinates(exchange_angles) ? exchange_angles : "frame");
+    }
+
+    bool has_coordinates(const std::string& name) const {
+        return std::any_of(found_.coordinates.begin(), found_.coordinates.end(),
+                           [&](const Coordinates& each) { return each.name == name; });
+    }
+
+    /// Older files name the axes in one text of the dataset, "theta:y:x". Names that the group has
+    /// are not overruled.
+    void name_axes_by_dataset(bool is_signal) {
+        const auto text =
+            std::find_if(found_.dataset.begin(), found_.dataset.end(), [](const NamedValue& each) {
+                return each.name == "axes" && each.value.texts.size() == 1;
+            });
+        if (text == found_.dataset.end()) {
+            return;
+        }
+        const std::vector<std::string> names = names_in_text(text->value.texts.front());
+        if (names.size() != found_.shape.size() || names.size() < 2) {
+            return;
+        }
+        for (std::size_t axis = 0; axis < names.size(); ++axis) {
+            const bool is_new = name_axis(axis, names[axis]);
+            if (is_new && is_signal && !has_coordinates(names[axis])) {
+                add_coordinates(names[axis], static_cast<std::int64_t>(axis));
+            }
+        }
+    }
+
+    /// The dimension scales of netCDF-4 and h5py, which may be in another group than the dataset.
+    void add_scales(hid_t dataset) {
+        const std::vector<DimensionScale> scales = dimension_scales(dataset, found_.shape.size());
+        for (std::size_t axis = 0; axis < scales.size(); ++axis) {
+            const std::string name = scales[axis].name();
+            if (scales[axis].path.empty()) {
+                continue;
+            }
+            name_axis(axis, name);
+            if (scales[axis].has_numbers && !has_coordinates(name)) {
+                add_coordinates(name, static_cast<std::int64_t>(axis), scales[axis].path);
+            }
+        }
+    }
+
+    /// Names an axis; false where it has a name, or this can be none.
+    bool name_axis(std::size_t axis, const std::string& name) {
+        if (!is_member_name(name) || name == ".") {
+            return false;
         }
         if (found_.axes.empty()) {
             found_.axes.assign(found_.shape.size(), ".");
         }
-        if (found_.axes.front() == ".") {
-            found_.axes.front() = name;
+        if (found_.axes[axis] != ".") {
+            return false;
+        }
+        found_.axes[axis] = name;
+        return true;
+    }
+
+    /// Names the first axis by its coordinates of this name, if there are such, and it has no name.
+    void name_frames(const char* name) {
+        if (has_coordinates(name)) {
+            name_axis(0, name);
         }
     }
 
@@ -176,10 +262,13 @@ class MetadataReader {
     }
 
     void add_coordinates(const std::string& name, std::int64_t axis) {
+        add_coordinates(name, axis, (group_path_ == "/" ? "" : group_path_) + "/" + name);
+    }
+
+    void add_coordinates(const std::string& name, std::int64_t axis, const std::string& path) {
         if (name.empty() || name == "." || axis >= std::ssize(found_.shape)) {
             return;
         }
-        const std::string path = (group_path_ == "/" ? "" : group_path_) + "/" + name;
         const auto leave_out = [&](const std::string& why) {
             found_.left_out.push_back(path + ": " + why);
         };

@@ -67,9 +67,9 @@ std::int64_t chunk_of_output(const OutputDataset& output, const ChunkGrid& grid,
 /// Makes chunks as HDF5 stores them in a target, of what the shards have.
 class ChunkMaker final : public ChunkSource {
   public:
-    ChunkMaker(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+    ChunkMaker(const OutputDataset& output, const ChunkGrid& grid, const PackedPieces& pieces,
                const Target& target)
-        : output_(output), grid_(grid), parts_(parts), target_(target) {
+        : output_(output), grid_(grid), pieces_(pieces), target_(target) {
         if (repacks(grid, target)) {
             unpacker_.emplace(layout_filters(shard_layout(output), output.array),
                               grid.part_bytes());
@@ -109,13 +109,16 @@ class ChunkMaker final : public ChunkSource {
     std::span<const std::byte> packed(std::int64_t index) override {
         const std::int64_t chunk = chunk_of_output(output_, grid_, target_, index);
         if (!packer_) {
-            parts_.take(chunk, chunk, bytes_);
+            pieces_.take(chunk, bytes_);
+            return bytes_;
+        }
+        if (grid_.layers() > 1 && pieces_.read(grid_.piece_of(chunk), bytes_)) {
             return bytes_;
         }
         whole_.assign(static_cast<std::size_t>(grid_.chunk_bytes()), std::byte{0});
         for (std::int64_t layer = 0; layer < grid_.layers(); ++layer) {
             if (const std::optional<std::int64_t> part = grid_.part_in({chunk, layer})) {
-                parts_.take(*part, chunk, bytes_);
+                pieces_.take(*part, bytes_);
                 const auto elements =
                     unpacker_->unpack(bytes_, 0, fmt::format("part {} of a shard", *part));
                 std::copy(elements.begin(), elements.end(),
@@ -130,7 +133,7 @@ class ChunkMaker final : public ChunkSource {
   private:
     const OutputDataset& output_;
     const ChunkGrid& grid_;
-    const PackedParts& parts_;
+    const PackedPieces& pieces_;
     const Target& target_;
     std::optional<Unpacker> unpacker_; ///< of the shards' parts
     std::optional<Packer> packer_;     ///< of the target's chunks
@@ -173,14 +176,14 @@ void store_chunk(const DatasetHandle& dataset, const Target& target, std::int64_
 
 /// In the chunks' order, whoever wrote them when: the same job makes the same file. HDF5 takes one
 /// chunk at a time; threads read and check the next ones.
-void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const PackedPieces& pieces,
                   const Target& target, const AssemblyShare& share) {
     FileHandle file = update_hdf5(target.dataset.file);
     DatasetHandle dataset = open_dataset(file, target.dataset.file, target.dataset.dataset);
     const std::int64_t together = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkMaker>> makers;
     for (std::int64_t i = 0; i < together; ++i) {
-        makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
+        makers.push_back(std::make_unique<ChunkMaker>(output, grid, pieces, target));
     }
     IoThreads pool(static_cast<int>(together));
     std::vector<std::span<const std::byte>> packed(makers.size());
@@ -205,7 +208,7 @@ void store_chunks(const OutputDataset& output, const ChunkGrid& grid, const Pack
 
 /// The same of another format than HDF5: chunks as they are in the shards, one behind the other,
 /// and those of coarser levels.
-void store_written(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+void store_written(const OutputDataset& output, const ChunkGrid& grid, const PackedPieces& pieces,
                    const AssemblyShare& share) {
     File file(output.file, File::Mode::update);
     const Target target{output, grid, {}};
@@ -213,7 +216,7 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     std::vector<std::unique_ptr<ChunkMaker>> makers;
     const std::int64_t together = ChunkMaker::together(grid, target, threads);
     for (std::int64_t i = 0; i < together; ++i) {
-        makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
+        makers.push_back(std::make_unique<ChunkMaker>(output, grid, pieces, target));
     }
     IoThreads pool(threads);
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(grid.count()));
@@ -244,17 +247,18 @@ void store_written(const OutputDataset& output, const ChunkGrid& grid, const Pac
     finish_packed(output, sizes);
 }
 
-/// A rank's files of a folder.
-void store_files(const OutputDataset& output, const ChunkGrid& grid, const PackedParts& parts,
+/// A rank's files of a folder, which have the first of their chunks, or all, already.
+void store_files(const OutputDataset& output, const ChunkGrid& grid, const PackedPieces& pieces,
                  const AssemblyShare& share) {
     const Target target{output, grid, {}};
     const int threads = ChunkMaker::at_once(output, grid, target, share);
     std::vector<std::unique_ptr<ChunkSource>> makers;
     makers.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) {
-        makers.push_back(std::make_unique<ChunkMaker>(output, grid, parts, target));
+        makers.push_back(std::make_unique<ChunkMaker>(output, grid, pieces, target));
     }
-    store_folder_files(output, share, makers);
+    store_folder_files(output, share, makers,
+                       [&](const FileOfChunks& file) { return pieces.in_place(file); });
 }
 
 Target target_of(const OutputDataset& output, const std::vector<RowPiece>& pieces,
@@ -276,24 +280,24 @@ void assemble_output(const OutputDataset& output, const AssemblyShare& share) {
         return;
     }
     const ChunkGrid grid(output.array, output.layout);
-    const PackedParts parts(output);
+    const PackedPieces pieces(output);
     if (folder != nullptr) {
-        store_files(output, grid, parts, share);
+        store_files(output, grid, pieces, share);
         return;
     }
     if (!output.layout.is_hdf5()) {
-        store_written(output, grid, parts, share);
+        store_written(output, grid, pieces, share);
         return;
     }
     if (!output.parts.several()) {
-        store_chunks(output, grid, parts, {output, grid, {}}, share);
+        store_chunks(output, grid, pieces, {output, grid, {}}, share);
         return;
     }
-    const std::vector<RowPiece> pieces = deal_rows(output.array, output.parts);
+    const std::vector<RowPiece> dealt = deal_rows(output.array, output.parts);
     for (std::int64_t part = 0; part < output.parts.parts; ++part) {
         if (part * share.ranks / output.parts.parts == share.rank) {
-            const Target target = target_of(output, pieces, part);
-            store_chunks(output, grid, parts, target, share);
+            const Target target = target_of(output, dealt, part);
+            store_chunks(output, grid, pieces, target, share);
             if (share.sync == RowWriter::Sync::yes) { // by the node that wrote it
                 File(target.dataset.file, File::Mode::update).sync();
             }

@@ -2,6 +2,7 @@
 #include "io/output/folder_files.hpp"
 
 #include "io/files/folder_tree.hpp"
+#include "io/writers/placed_chunks.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -43,13 +44,13 @@ File made_file(const OutputDataset& output, const std::string& name) {
 }
 
 void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::int64_t index,
-                ChunkPackers& packers, RowWriter::Sync sync) {
+                ChunkPackers& packers, RowWriter::Sync sync, const InPlace& in_place) {
     if (folder.slice != nullptr) {
         store_slice(folder.slice(output, index), folder.file(output, index), packers, sync);
         return;
     }
-    FolderFile file(output, index);
-    file.append(file.chunks(), packers);
+    FolderFile file = in_place ? FolderFile(output, index, in_place) : FolderFile(output, index);
+    file.append(file.missing(), packers);
     file.finish(sync);
 }
 
@@ -75,6 +76,11 @@ FolderFile::FolderFile(const OutputDataset& output, std::int64_t index)
     : output_(output), made_(folder_of(output.layout)->file(output, index)),
       file_(made_file(output, made_.name)) {}
 
+FolderFile::FolderFile(const OutputDataset& output, std::int64_t index, const InPlace& in_place)
+    : output_(output), made_(folder_of(output.layout)->file(output, index)),
+      file_(open_growing(output, made_.name)), sizes_(in_place(made_)),
+      end_(std::accumulate(sizes_.begin(), sizes_.end(), std::int64_t{0})) {}
+
 void FolderFile::append(std::span<const std::byte> bytes) {
     file_.write(end_, std::ssize(bytes), bytes.data());
     end_ += std::ssize(bytes);
@@ -89,15 +95,18 @@ void FolderFile::append(std::span<const std::int64_t> chunks, ChunkPackers& pack
 
 void FolderFile::finish(RowWriter::Sync sync) {
     append(folder_of(output_.layout)->tail(output_, made_, sizes_));
+    file_.resize(end_);                 // what a killed run left behind it
     if (sync == RowWriter::Sync::yes) { // by the node that wrote it
         file_.sync();
     }
     file_.close();
+    complete_growing(output_, made_.name);
 }
 
 void store_folder_files(const OutputDataset& output, std::span<const std::int64_t> files,
                         RowWriter::Sync sync,
-                        const std::vector<std::unique_ptr<ChunkSource>>& sources) {
+                        const std::vector<std::unique_ptr<ChunkSource>>& sources,
+                        const InPlace& in_place) {
     const FolderOfChunks& folder = *folder_of(output.layout);
     const std::int64_t count = std::ssize(files);
     const bool synced = sync == RowWriter::Sync::yes; // by the node that writes them
@@ -113,7 +122,8 @@ void store_folder_files(const OutputDataset& output, std::span<const std::int64_
     IoThreads pool(static_cast<int>(chunks.size()));
     pool.run(count, [&](std::int64_t item, int thread) {
         store_file(output, folder, files[static_cast<std::size_t>(item)],
-                   chunks[static_cast<std::size_t>(thread)], at_once ? RowWriter::Sync::no : sync);
+                   chunks[static_cast<std::size_t>(thread)], at_once ? RowWriter::Sync::no : sync,
+                   in_place);
     });
     if (at_once) {
         sync_file_system(output.file);
@@ -121,13 +131,14 @@ void store_folder_files(const OutputDataset& output, std::span<const std::int64_
 }
 
 void store_folder_files(const OutputDataset& output, const AssemblyShare& share,
-                        const std::vector<std::unique_ptr<ChunkSource>>& sources) {
+                        const std::vector<std::unique_ptr<ChunkSource>>& sources,
+                        const InPlace& in_place) {
     const std::int64_t all = folder_of(output.layout)->files(output);
     const std::int64_t begin = all * share.rank / share.ranks;
     std::vector<std::int64_t> files(
         static_cast<std::size_t>(all * (share.rank + 1) / share.ranks - begin));
     std::iota(files.begin(), files.end(), begin);
-    store_folder_files(output, files, share.sync, sources);
+    store_folder_files(output, files, share.sync, sources, in_place);
 }
 
 } // namespace runner

@@ -40,12 +40,23 @@ class ChunkPackers {
     IoThreads threads_;
 };
 
-/// A file of a folder, but no slice, that is written from its beginning on. @throws Error (output).
+/// The sizes of the chunks that a file begins with already (PackedPieces::in_place()).
+using InPlace = std::function<std::vector<std::int64_t>(const FileOfChunks& file)>;
+
+/// A file of a folder, but no slice, that is written from its beginning on, or completed.
+/// @throws Error (output).
 class FolderFile {
   public:
     FolderFile(const OutputDataset& output, std::int64_t index);
+    /// The file begins with some of its chunks already.
+    FolderFile(const OutputDataset& output, std::int64_t index, const InPlace& in_place);
 
     const std::vector<std::int64_t>& chunks() const { return made_.chunks; }
+
+    /// The chunks that are to be appended.
+    std::span<const std::int64_t> missing() const {
+        return std::span(made_.chunks).subspan(sizes_.size());
+    }
 
     /// The chunks that follow those before.
     void append(std::span<const std::int64_t> chunks, ChunkPackers& packers);
@@ -67,10 +78,12 @@ class FolderFile {
 /// @throws Error (output).
 void store_folder_files(const OutputDataset& output, std::span<const std::int64_t> files,
                         RowWriter::Sync sync,
-                        const std::vector<std::unique_ptr<ChunkSource>>& sources);
+                        const std::vector<std::unique_ptr<ChunkSource>>& sources,
+                        const InPlace& in_place = {});
 
 /// The same of a rank's share of all files.
 void store_folder_files(const OutputDataset& output, const AssemblyShare& share,
-                        const std::vector<std::unique_ptr<ChunkSource>>& sources);
+                        const std::vector<std::unique_ptr<ChunkSource>>& sources,
+                        const InPlace& in_place = {});
 
 } // namespace runner

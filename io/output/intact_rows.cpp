@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -38,7 +39,7 @@ IntactRows those_that(const RowTest& stand, const std::vector<RowHash>& rows, Ro
     return intact;
 }
 
-/// Whether a test of every part of a chunk that the run is in holds.
+/// Whether a test of every part of a chunk that the run has holds.
 template <class Test> bool every_part(const ChunkGrid& grid, const RowHash& run, Test test) {
     auto [part, end] = grid.parts_of(run.first, run.rows);
     while (part < end && test(part)) {
@@ -47,11 +48,22 @@ template <class Test> bool every_part(const ChunkGrid& grid, const RowHash& run,
     return part == end;
 }
 
-/// Compressed: every part of a chunk must be in a shard, as it was packed.
-RowTest packed_test(std::shared_ptr<const PackedParts> parts, const ChunkGrid& grid) {
-    return [parts = std::move(parts), grid,
-            bytes = std::vector<std::byte>()](const RowHash& run) mutable {
-        return every_part(grid, run, [&](std::int64_t part) { return parts->read(part, bytes); });
+/// Compressed: every part of a chunk, or the chunk, must be in a shard, as it was packed. A chunk
+/// is read once, whatever runs have its layers.
+RowTest packed_test(std::shared_ptr<const PackedPieces> pieces, const ChunkGrid& grid) {
+    return [pieces = std::move(pieces), grid, bytes = std::vector<std::byte>(),
+            chunks = std::map<std::int64_t, bool>()](const RowHash& run) mutable {
+        const auto has_chunk = [&](std::int64_t piece) {
+            const auto known = chunks.find(piece);
+            return known != chunks.end()
+                       ? known->second
+                       : chunks.emplace(piece, pieces->read(piece, bytes)).first->second;
+        };
+        return every_part(grid, run, [&](std::int64_t part) {
+            const std::int64_t chunk = grid.piece_of(grid.place_of(part).chunk);
+            return (chunk != part && pieces->has(chunk) && has_chunk(chunk)) ||
+                   pieces->read(part, bytes);
+        });
     };
 }
 
@@ -84,18 +96,20 @@ IntactRows intact_rows(const OutputDataset& output, const std::vector<RowHash>& 
     if (!is_packed(output.layout)) {
         return those_that(plain_test(output, 1), rows, check);
     }
-    const auto parts = std::make_shared<const PackedParts>(output);
+    const auto pieces = std::make_shared<const PackedPieces>(output);
     const ChunkGrid grid(output.array, output.layout);
     std::vector<RowHash> listed;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(listed), [&](const RowHash& run) {
-        return every_part(grid, run, [&](std::int64_t part) { return parts->has(part); });
+        return every_part(grid, run, [&](std::int64_t part) {
+            return pieces->has(part) || pieces->has(grid.piece_of(grid.place_of(part).chunk));
+        });
     });
-    return those_that(packed_test(parts, grid), listed, check);
+    return those_that(packed_test(pieces, grid), listed, check);
 }
 
 RowTest open_row_test(const OutputDataset& output, int threads) {
     return !is_packed(output.layout) ? plain_test(output, threads)
-                                     : packed_test(std::make_shared<const PackedParts>(output),
+                                     : packed_test(std::make_shared<const PackedPieces>(output),
                                                    ChunkGrid(output.array, output.layout));
 }
 

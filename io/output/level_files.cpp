@@ -20,16 +20,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 namespace runner {
 namespace {
-
-std::string elements_path(const OutputDataset& level) {
-    return level.file + "/" + folder_of(level.layout)->level_elements(level);
-}
 
 /// What is unpacked together of packed parts.
 std::array<std::int64_t, 3> grain_of(const ChunkGrid& grid) {
@@ -105,21 +102,26 @@ int at_once(const AssemblyShare& share, std::int64_t bytes) {
 }
 
 std::int64_t reducing_bytes(const LevelSweep& sweep, const ChunkGrid& grid) {
-    constexpr std::int64_t unpacking = 3; // packed, unpacked, and between two filters
-    return sweep.memory() + unpacking * grid.part_bytes();
+    return sweep.memory() + PackedBoxes::memory(grid);
 }
 
-/// Makes a rank's share of the elements of all levels. `reader` is called with the number of a
+/// A rank's share of the regions that are not made yet.
+std::vector<std::int64_t> missing_regions(const LevelSweep& sweep, const AssemblyShare& share,
+                                          const MadeRegions& made) {
+    const std::vector<std::int64_t> all = sweep.regions_without(made);
+    return {all.begin() + std::ssize(all) * share.rank / share.ranks,
+            all.begin() + std::ssize(all) * (share.rank + 1) / share.ranks};
+}
+
+/// Makes the elements that all levels have of regions. `reader` is called with the number of a
 /// thread and gives what reads boxes of the image there.
 template <class Reader>
-void sweep_levels(const LevelSweep& sweep, IoThreads& pool, const AssemblyShare& share,
+void sweep_levels(const LevelSweep& sweep, IoThreads& pool, std::span<const std::int64_t> regions,
                   const Reader& reader, const LevelMaker::Take& store) {
     std::vector<LevelMaker> makers(static_cast<std::size_t>(pool.threads()), LevelMaker(sweep));
-    const std::int64_t begin = sweep.regions() * share.rank / share.ranks;
-    const std::int64_t end = sweep.regions() * (share.rank + 1) / share.ranks;
-    pool.run(end - begin, [&](std::int64_t item, int thread) {
-        makers[static_cast<std::size_t>(thread)].make(sweep.region(begin + item), reader(thread),
-                                                      store);
+    pool.run(std::ssize(regions), [&](std::int64_t item, int thread) {
+        makers[static_cast<std::size_t>(thread)].make(
+            sweep.region(regions[static_cast<std::size_t>(item)]), reader(thread), store);
     });
 }
 
@@ -127,17 +129,22 @@ void sweep_levels(const LevelSweep& sweep, IoThreads& pool, const AssemblyShare&
 /// piece (LevelSweep::begin_of()), since a thread that writes to a file waits for those before it.
 /// Returns what the share has of the extremes of channels.
 Extremes sweep_packed(const OutputDataset& output, const ChunkGrid& grid, const LevelSweep& sweep,
-                      const std::vector<LevelPlace>& places, const AssemblyShare& share) {
-    const PackedParts parts(output);
+                      const std::vector<LevelPlace>& places, const AssemblyShare& share,
+                      const MadeRegions& made = {}) {
+    const std::vector<std::int64_t> regions = missing_regions(sweep, share, made);
+    if (regions.empty()) {
+        return {};
+    }
+    const PackedPieces pieces(output);
     IoThreads pool(at_once(share, reducing_bytes(sweep, grid)));
     std::vector<std::unique_ptr<PackedBoxes>> boxes;
     boxes.reserve(static_cast<std::size_t>(pool.threads()));
     for (int thread = 0; thread < pool.threads(); ++thread) {
-        boxes.push_back(std::make_unique<PackedBoxes>(output, grid, parts));
+        boxes.push_back(std::make_unique<PackedBoxes>(output, grid, pieces));
     }
     std::vector<ChannelExtremes> counts(boxes.size(), ChannelExtremes(output));
     sweep_levels(
-        sweep, pool, share,
+        sweep, pool, regions,
         [&](int thread) {
             const auto own = static_cast<std::size_t>(thread);
             return
@@ -175,7 +182,7 @@ void sweep_dense(const OutputDataset& output, const AssemblyShare& share) {
     const std::int64_t size = size_of(output.array.type);
     IoThreads pool(at_once(share, sweep.memory()));
     sweep_levels(
-        sweep, pool, share,
+        sweep, pool, missing_regions(sweep, share, {}),
         [&](int /*thread*/) {
             return [&](const VolumeBox& box, std::byte* to) {
                 each_run(sweep.volumes(), box,
@@ -232,46 +239,6 @@ LevelSweep sweep_of(const OutputDataset& output, const ChunkGrid& grid) {
     return {output.array, coarser_levels(output), grain_of(grid)};
 }
 
-LevelElements::LevelElements(const LevelSweep& sweep, Where where) {
-    for (const CoarserLevel& level : sweep.levels()) {
-        if (where == Where::memory) {
-            memory_.emplace_back(byte_count(level.dataset.array));
-            places_.push_back({nullptr, 0, memory_.back().data()});
-        } else {
-            places_.push_back(
-                {&files_.emplace_back(elements_path(level.dataset), File::Mode::update)});
-        }
-    }
-}
-
-std::int64_t LevelElements::bytes(const LevelSweep& sweep) {
-    std::int64_t bytes = 0;
-    for (const CoarserLevel& level : sweep.levels()) {
-        bytes += byte_count(level.dataset.array);
-    }
-    return bytes;
-}
-
-void LevelElements::close() {
-    for (File& file : files_) {
-        file.close();
-    }
-}
-
-LevelMaker::Take store_at(const LevelSweep& sweep, const std::vector<LevelPlace>& places) {
-    return [&](std::size_t level, const VolumeBox& piece, const std::byte* elements) {
-        const LevelPlace& place = places[level];
-        const std::int64_t size = size_of(sweep.levels()[level].dataset.array.type);
-        const std::int64_t at = place.begin + sweep.begin_of(level, piece) * size;
-        const std::int64_t bytes = piece.elements() * size;
-        if (place.memory != nullptr) {
-            std::copy_n(elements, bytes, place.memory + at);
-        } else {
-            place.file->write(at, bytes, elements);
-        }
-    };
-}
-
 void prepare_levels(const OutputDataset& output, const AssemblyShare& share) {
     if (share.rank > 0 || folder_of(output.layout) == nullptr) {
         return;
@@ -287,7 +254,8 @@ void prepare_levels(const OutputDataset& output, const AssemblyShare& share) {
     }
 }
 
-Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share) {
+Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share,
+                       const MadeRegions& made) {
     if (coarser_levels(output).empty() && !stated_channels(output)) {
         return {};
     }
@@ -300,7 +268,7 @@ Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share) 
     const ChunkGrid grid(output.array, output.layout);
     const LevelSweep sweep = sweep_of(output, grid);
     LevelElements elements(sweep, LevelElements::Where::files);
-    Extremes found = sweep_packed(output, grid, sweep, elements.places(), share);
+    Extremes found = sweep_packed(output, grid, sweep, elements.places(), share, made);
     elements.close();
     return found;
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/pages.hpp"
 #include "io/files/file.hpp"
+#include "io/levels/level_places.hpp"
 #include "io/levels/level_sweep.hpp"
 #include "io/output/assemble_output.hpp"
 #include "io/rows/chunk_grid.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace runner {
@@ -26,44 +25,11 @@ void prepare_levels(const OutputDataset& output, const AssemblyShare& share);
 /// The regions of an image in a folder that its levels are made of. `grid`: the image's.
 LevelSweep sweep_of(const OutputDataset& output, const ChunkGrid& grid);
 
-/// Where the elements of a level wait until they are packed, in pieces (LevelSweep::begin_of()): in
-/// a file from a byte on, or in memory.
-struct LevelPlace {
-    const File* file = nullptr;
-    std::int64_t begin = 0;
-    std::byte* memory = nullptr;
-};
-
-/// Stores pieces of levels at these places, by any thread. Both outlive it.
-LevelMaker::Take store_at(const LevelSweep& sweep, const std::vector<LevelPlace>& places);
-
-/// The places of all levels of an image in a folder.
-class LevelElements {
-  public:
-    /// The files are those of prepare_levels().
-    enum class Where { files, memory };
-
-    /// @throws Error (output), (launch).
-    LevelElements(const LevelSweep& sweep, Where where);
-
-    /// What they take.
-    static std::int64_t bytes(const LevelSweep& sweep);
-
-    const std::vector<LevelPlace>& places() const { return places_; }
-
-    /// Closes the files. What is in memory stays.
-    void close();
-
-  private:
-    std::deque<File> files_;
-    std::vector<Pages> memory_;
-    std::vector<LevelPlace> places_;
-};
-
-/// Makes a rank's share of the elements: of the packed chunks of the image (PackedParts), each of
-/// which is unpacked once for all levels, or in one file, of its elements there. Returns what the
-/// share has of the extremes of the stated channels.
-Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share);
+/// Makes a rank's share of the elements that are not made yet: of the packed chunks of the image
+/// (PackedPieces), each of which is unpacked once for all levels, or in one file, of its elements
+/// there. Returns what the share has of the extremes of the stated channels.
+Extremes reduce_levels(const OutputDataset& output, const AssemblyShare& share,
+                       const MadeRegions& made = {});
 
 /// In a folder, packs a rank's share of the files of one of coarser_levels(), from 0.
 void store_level(const OutputDataset& output, std::size_t level, const AssemblyShare& share);

@@ -30,7 +30,7 @@ class AssemblingWriter final : public RowWriter {
   public:
     AssemblingWriter(OutputDataset output, const RowSteps& steps)
         : output_(std::move(output)), share_{.threads = steps.threads, .memory = steps.spare},
-          shard_(open_output_rows(output_, 0, steps.threads)) {}
+          shard_(open_output_rows(output_, 0, steps.threads, 1, steps.spare)) {}
     AssemblingWriter(const AssemblingWriter&) = delete;
     AssemblingWriter& operator=(const AssemblingWriter&) = delete;
     ~AssemblingWriter() override {
@@ -46,6 +46,8 @@ class AssemblingWriter final : public RowWriter {
     void write(std::int64_t first, std::int64_t rows, const std::byte* from) override {
         shard_->write(first, rows, from);
     }
+
+    void hand_over() override { shard_->hand_over(); }
 
     void sync() override { shard_->sync(); }
 
@@ -83,6 +85,8 @@ class LevelledWriter final : public RowWriter {
     }
 
     void start_sync() noexcept override { rows_->start_sync(); }
+
+    void hand_over() override { rows_->hand_over(); }
 
     void sync() override { rows_->sync(); }
 
@@ -168,7 +172,7 @@ std::unique_ptr<RowWriter> reopen_parts(FileAccess& files, const OutputDataset& 
 } // namespace
 
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
-                                            std::int64_t attempt) {
+                                            std::int64_t attempt, std::int64_t waiting) {
     if (!output.layout.is_hdf5() && !is_packed(output.layout)) {
         return output.layout.format->open_writer(output, threads);
     }
@@ -182,7 +186,7 @@ std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int ran
         return open_contiguous_writer(output, threads);
     }
     return !is_packed(output.layout) ? open_chunk_writer(output, threads)
-                                     : open_packed_writer(output, rank, threads, attempt);
+                                     : open_packed_writer(output, rank, threads, attempt, waiting);
 }
 
 RowSteps row_steps(const OutputDataset& output, std::int64_t buffer_bytes, std::int64_t most_bytes,

@@ -9,9 +9,10 @@
 namespace runner {
 
 /// `threads` ≥ 1 write at once. `rank` and `attempt`, that of the journal, tell apart the shards
-/// that compressed chunks are kept in: `FILE.shard-ATTEMPT-RANK`.
+/// that compressed chunks are kept in: `FILE.shard-ATTEMPT-RANK`. `waiting`: memory beside
+/// writer_bytes() in which rows may wait until compressed chunks of several layers are whole.
 std::unique_ptr<RowWriter> open_output_rows(const OutputDataset& output, int rank, int threads,
-                                            std::int64_t attempt = 1);
+                                            std::int64_t attempt = 1, std::int64_t waiting = 0);
 
 /// How rows pass through the memory of a process that writes all of an output.
 struct RowSteps {

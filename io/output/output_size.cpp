@@ -2,12 +2,14 @@
 #include "io/output/output_size.hpp"
 
 #include "base/error.hpp"
+#include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/packer.hpp"
 #include "io/output/level_files.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/written_format.hpp"
-#include "io/writers/row_writers.hpp"
+#include "io/writers/part_packers.hpp"
+#include "io/writers/placed_chunks.hpp"
 
 #include <algorithm>
 
@@ -64,8 +66,10 @@ std::int64_t bytes_with_levels(const ArrayInfo& array, const OutputLayout& layou
     return output_bytes(array, layout) + levels_room(array, layout);
 }
 
-std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout) {
-    const bool twice = is_packed(layout) && layout.compression == Compression::none;
+std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout,
+                         const std::string& folder) {
+    const bool twice = is_packed(layout) && layout.compression == Compression::none &&
+                       !(places_chunks(layout) && !is_in_memory(folder));
     return (twice ? 2 : 1) * output_bytes(array, layout) + levels_room(array, layout);
 }
 
@@ -85,7 +89,7 @@ std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, in
                 : 2 * grid.chunk_bytes() + Packer::memory(layout, grid.chunk_bytes());
         return std::max({whole, levels_memory(array, layout),
                          threads * (grid.part_bytes() + Packer::memory(layout, grid.part_bytes()) +
-                                    packed_together_bytes(grid.part_bytes()))});
+                                    PartPackers::together_bytes(grid.part_bytes()))});
     }
     const std::int64_t line = grid.part_bytes() / grid.chunk_rows();
     const bool direct = grid.chunk_columns() == grid.columns();

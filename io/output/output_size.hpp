@@ -28,10 +28,11 @@ std::int64_t output_bytes(const ArrayInfo& array, const OutputLayout& layout);
 /// The same and what coarser levels of an image take at most until they are packed.
 std::int64_t bytes_with_levels(const ArrayInfo& array, const OutputLayout& layout);
 
-/// Disk space that an output takes until it is complete; with compression, at most. The elements of
-/// a folder without compression are in shards too, and coarser levels of an image are stored
-/// unpacked first.
-std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout);
+/// Disk space in `folder` that an output takes until it is complete; with compression, at most. The
+/// elements of several files without compression are in shards too, unless they are placed
+/// (io/writers/placed_chunks.hpp), and coarser levels of an image are stored unpacked first.
+std::int64_t output_room(const ArrayInfo& array, const OutputLayout& layout,
+                         const std::string& folder);
 
 /// Memory that a writer with so many threads takes beside the caller's, at most. Same errors.
 std::int64_t writer_bytes(const ArrayInfo& array, const OutputLayout& layout, int threads);

@@ -95,6 +95,15 @@ void check_folder(const std::string& path) {
     }
 }
 
+/// Through links as far as they can be followed. A path that cannot be, as of a name that is too
+/// long, stays as it is: an empty one would be the beginning of any other.
+fs::path real_path(const std::string& name) {
+    std::error_code failure;
+    const fs::path path = fs::absolute(name, failure);
+    const fs::path real = fs::weakly_canonical(path, failure);
+    return failure ? path.lexically_normal() : real;
+}
+
 enum class Known { no, yes };
 
 void check_part(const std::string& path, Known known, const FileLock& lock) {
@@ -146,9 +155,9 @@ std::vector<std::string> names_on_the_way(const std::string& file) {
 
 std::optional<std::string> name_on_the_way(const std::string& file, const std::string& other) {
     std::error_code ignored;
-    const fs::path path = fs::weakly_canonical(fs::absolute(other, ignored), ignored);
+    const fs::path path = real_path(other);
     for (const std::string& name : names_on_the_way(file)) {
-        const fs::path taken = fs::weakly_canonical(fs::absolute(name, ignored), ignored);
+        const fs::path taken = real_path(name);
         const auto end = std::mismatch(taken.begin(), taken.end(), path.begin(), path.end()).first;
         if (end == taken.end() || (fs::equivalent(name, other, ignored) && !ignored)) {
             return name;

@@ -60,7 +60,7 @@ std::string Axes::text() const {
         if (axis.name == "c" && !channels.empty()) {
             std::string listed;
             for (std::size_t i = 0; i < std::min(most, channels.size()); ++i) {
-                listed += (listed.empty() ? "" : ", ") + channels[i];
+                listed += (listed.empty() ? "" : ", ") + (channels[i].empty() ? "?" : channels[i]);
             }
             text += " (" + listed + (channels.size() > most ? ", …" : "") + ")";
         }
@@ -94,6 +94,11 @@ std::string plain_unit(std::string_view unit) {
     return std::string(unit);
 }
 
+bool says_any(const std::vector<std::string>& channels) {
+    return std::any_of(channels.begin(), channels.end(),
+                       [](const std::string& text) { return !text.empty(); });
+}
+
 Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
     if (axes.each.size() != shape.size()) {
         return {};
@@ -114,7 +119,7 @@ Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
     }
     const std::optional<std::size_t> c = axes.find("c");
     for (const ChannelList& each : channel_lists) {
-        if (std::ssize(axes.*each.list) != (c ? shape[*c] : 1)) {
+        if (!says_any(axes.*each.list) || std::ssize(axes.*each.list) != (c ? shape[*c] : 1)) {
             (axes.*each.list).clear();
         }
     }

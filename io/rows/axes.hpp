@@ -38,8 +38,10 @@ struct Affine {
 
 /// What the axes of a dataset are, and where its elements lie.
 struct Axes {
-    std::vector<Axis> each = {};            ///< one for each axis; empty where nothing says
-    std::vector<std::string> channels = {}; ///< names along the axis c; without it one, or none
+    std::vector<Axis> each = {}; ///< one for each axis; empty where nothing says
+    /// Names along the axis c; without it one, or none. In this list and those below a channel of
+    /// which nothing is said has an empty text.
+    std::vector<std::string> channels = {};
     /// In which each channel is drawn, "RRGGBB"; without an axis c one, or none.
     std::vector<std::string> colours = {};
     /// The wavelength of emission, or excitation, of each channel in nm, "461.5"; without an axis c
@@ -77,8 +79,14 @@ Axes axes_of_letters(std::string_view letters);
 /// A unit as it is written here: "um" for "µm", "micron" and their like; others as they are.
 std::string plain_unit(std::string_view unit);
 
+/// Whether a list of channels says something of one.
+bool says_any(const std::vector<std::string>& channels);
+
 /// Metres in a unit of length, of any usual name: "mm", "micrometer", "angstrom".
 std::optional<double> metres_in(std::string_view unit);
+
+/// Seconds in a unit of time, of any usual name: "s", "msec", "minute".
+std::optional<double> seconds_in(std::string_view unit);
 
 /// The axes if they fit the shape, without names that several have, channels and colours of another
 /// number, spacings that are none and affines of other axes; else none.

@@ -103,9 +103,12 @@ ChunkGrid::Part ChunkGrid::part_at(std::int64_t index) const {
     return part;
 }
 
-ChunkGrid::Place ChunkGrid::place_of(std::int64_t part) const {
+ChunkGrid::Place ChunkGrid::place_of(std::int64_t piece) const {
+    if (piece >= parts()) {
+        return {piece - parts(), 0};
+    }
     const std::int64_t in_frame = down_ * across_;
-    std::int64_t frame = part / in_frame;
+    std::int64_t frame = piece / in_frame;
     Place place;
     std::int64_t chunks = 1; // below one step of the axis
     std::int64_t layers = 1;
@@ -117,7 +120,7 @@ ChunkGrid::Place ChunkGrid::place_of(std::int64_t part) const {
         chunks *= ceil_divide(shape_[axis], chunk_[axis]);
         layers *= chunk_[axis];
     }
-    place.chunk = place.chunk * in_frame + part % in_frame;
+    place.chunk = place.chunk * in_frame + piece % in_frame;
     return place;
 }
 

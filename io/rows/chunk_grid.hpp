@@ -28,7 +28,7 @@ void check_chunk(const ArrayInfo& array, std::span<const std::int64_t> chunk,
 /// two) of rows × columns, a chunk as layers, each the part of it in one frame, of chunk_rows ×
 /// chunk_columns; an array of one axis is one frame of one column. Parts count along the columns
 /// first, then rows, then frames; chunks as HDF5 counts them, which is the same where they have one
-/// layer.
+/// layer. Pieces are the parts, and behind them, where chunks have several layers, the chunks.
 class ChunkGrid {
   public:
     /// Extents of `layout.chunk` over the array's are cut to the array's. Of another format than
@@ -45,8 +45,14 @@ class ChunkGrid {
     std::int64_t part_bytes() const noexcept { return part_bytes_; }
     std::int64_t layers() const noexcept { return layers_; } ///< parts of a chunk
 
-    std::int64_t count() const noexcept { return count_; } ///< chunks
+    std::int64_t count() const noexcept { return count_; }   ///< chunks
+    std::int64_t across() const noexcept { return across_; } ///< parts along a row
     std::int64_t parts() const noexcept { return frames_ * down_ * across_; }
+    std::int64_t pieces() const noexcept { return parts() + (layers_ > 1 ? count_ : 0); }
+    /// The piece that a whole chunk is.
+    std::int64_t piece_of(std::int64_t chunk) const noexcept {
+        return layers_ > 1 ? parts() + chunk : chunk;
+    }
 
     /// What of the array a part holds; rows are those of all frames, counted through.
     struct Part {
@@ -61,12 +67,12 @@ class ChunkGrid {
     /// @throws Error (defect) when the rows begin or end within a part or go beyond the array.
     std::pair<std::int64_t, std::int64_t> parts_of(std::int64_t first, std::int64_t rows) const;
 
-    /// The chunk and the layer of it that a part is.
+    /// The chunk and the layer of it that a part is, or that a piece begins with.
     struct Place {
         std::int64_t chunk = 0;
         std::int64_t layer = 0;
     };
-    Place place_of(std::int64_t part) const;
+    Place place_of(std::int64_t piece) const;
     /// The part there; nothing where the array ends before it.
     std::optional<std::int64_t> part_in(const Place& place) const;
 
@@ -92,8 +98,8 @@ class ChunkGrid {
     std::int64_t part_bytes_ = 0;
     std::int64_t layers_ = 1;
     std::int64_t count_ = 1;
-    std::int64_t down_ = 1;   ///< parts down a frame
-    std::int64_t across_ = 1; ///< parts along a row
+    std::int64_t down_ = 1; ///< parts down a frame
+    std::int64_t across_ = 1;
 };
 
 /// Copies a part's elements to `to`, rows of `line_columns` elements; columns beyond the array

@@ -158,7 +158,7 @@ Axes axes_of_part(const Axes& whole, const DatasetPart& part) {
         for (std::int64_t i = 0; !all.empty() && i < numbers.count(); ++i) {
             some.push_back(all[static_cast<std::size_t>(numbers[i])]);
         }
-        return some;
+        return says_any(some) ? some : std::vector<std::string>();
     };
     for (const ChannelList& each : channel_lists) {
         axes.*each.list = taken(whole.*each.list);

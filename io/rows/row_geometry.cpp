@@ -47,4 +47,39 @@ RowBox box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int6
     return box;
 }
 
+std::set<std::vector<std::int64_t>> chunks_of_rows(std::span<const std::int64_t> shape,
+                                                   std::span<const std::int64_t> extents,
+                                                   std::int64_t first, std::int64_t end) {
+    using Chunk = std::vector<std::int64_t>;
+    std::set<Chunk> chunks;
+    while (first < end) {
+        const RowBox box = box_at(shape, first, end);
+        Chunk low(box.start.size());
+        for (std::size_t axis = 0; axis < low.size(); ++axis) {
+            low[axis] = box.start[axis] / extents[axis] * extents[axis];
+        }
+        for (Chunk chunk = low;;) {
+            chunks.insert(chunk);
+            std::size_t axis = chunk.size();
+            while (axis > 0) {
+                --axis;
+                chunk[axis] += extents[axis];
+                if (chunk[axis] < box.start[axis] + box.count[axis]) {
+                    break;
+                }
+                chunk[axis] = low[axis];
+                if (axis == 0) {
+                    chunk.clear();
+                    break;
+                }
+            }
+            if (chunk.empty()) {
+                break;
+            }
+        }
+        first += box.rows;
+    }
+    return chunks;
+}
+
 } // namespace runner

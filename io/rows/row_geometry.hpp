@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -50,5 +51,10 @@ struct RowBox {
 /// The largest box that begins at row `first` and holds no row from `end` on. Cutting a run of rows
 /// into such boxes takes at most two for each leading axis.
 RowBox box_at(std::span<const std::int64_t> shape, std::int64_t first, std::int64_t end);
+
+/// The chunks of these extents, each by its first element, that hold any of rows [first, end).
+std::set<std::vector<std::int64_t>> chunks_of_rows(std::span<const std::int64_t> shape,
+                                                   std::span<const std::int64_t> extents,
+                                                   std::int64_t first, std::int64_t end);
 
 } // namespace runner

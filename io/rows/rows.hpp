@@ -6,6 +6,7 @@
 #include "io/rows/axes.hpp"
 #include "io/rows/output_layout.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,6 +83,13 @@ struct DatasetInfo {
 
 /// What DatasetInfo::invalid says of a mask.
 inline std::string mask_mark(const std::string& path) { return "pixel_mask = " + path; }
+
+/// The attributes of netCDF beyond which elements are no values, and what DatasetInfo::invalid says
+/// of one.
+inline constexpr std::array range_attributes = {"valid_range", "valid_min", "valid_max"};
+inline std::string range_mark(const std::string& attribute_and_numbers) {
+    return "beyond " + attribute_and_numbers;
+}
 
 /// The storage of a .sand file's cells: frames × height × width of uint8, which a reader unpacks.
 inline constexpr const char* sand_storage = "sand";
@@ -188,8 +196,11 @@ class RowWriter {
     /// write(). Nothing, where there are no files.
     virtual void start_sync() noexcept {}
 
+    /// Every write() that has returned outlives this process when this does. As sync().
+    virtual void hand_over() {}
+
     /// Every write() that has returned is on the disk when this does. From any thread, beside
-    /// write().
+    /// write(). @throws Error (output).
     virtual void sync() = 0;
 
     /// Closes the output; with `sync`, everything written is on the disk then.

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,13 @@ struct SurveyedDataset {
     const InputRules& rules;
 };
 
+/// Which planes of an image a file has that is one of several.
+struct PlanesOfSet {
+    std::vector<std::int64_t> extents; ///< of the axes that count all planes, the slowest first
+    std::vector<std::int64_t> numbers; ///< of the planes that this file's pages are
+    Axes axes;                         ///< of the whole image
+};
+
 /// How a file of another format than HDF5 stores the rows of its dataset.
 struct StoredRows {
     DatasetInfo info;
@@ -78,6 +86,7 @@ struct StoredRows {
     /// Why the file alone is not the dataset that it says; "" where it is. In a stack of files each
     /// may be a part.
     std::string elsewhere = {};
+    std::optional<PlanesOfSet> of_set = {}; ///< nothing where the file does not say it
 };
 
 } // namespace runner

@@ -35,6 +35,12 @@ struct FileOfChunks {
     std::vector<std::int64_t> shard = {}; ///< its index; empty where the file is one chunk
 };
 
+/// Where a chunk is among the files of such an output.
+struct PlaceInFile {
+    std::int64_t file = 0;
+    std::int64_t index = 0; ///< in FileOfChunks::chunks
+};
+
 /// A coarser level of an image.
 struct CoarserLevel {
     OutputDataset dataset; ///< as an output of its own, in the folder or the file of the image's
@@ -50,11 +56,16 @@ struct Channels {
 
 /// How an output is several files, of which FILE.partial is a folder. When it is complete it is
 /// that folder, or the files stand beside one another under names that FILE stands for: a set of
-/// slices. All chunks go through shards (io/writers/shards.hpp), those without compression too.
+/// slices. Its chunks are packed while the rows are written, those without compression too: into
+/// their files where these can grow in order (io/writers/placed_chunks.hpp), else into shards.
 /// The chunks of a folder have one size, also at the array's end.
 struct FolderOfChunks {
     std::int64_t (*files)(const OutputDataset& output) = nullptr; ///< of chunks
     FileOfChunks (*file)(const OutputDataset& output, std::int64_t index) = nullptr;
+
+    /// Not null: files begin with their chunks, so that these can be written before the others are
+    /// known.
+    PlaceInFile (*place)(const OutputDataset& output, std::int64_t chunk) = nullptr;
 
     /// Extents of what a file holds, whole chunks; those at the array's end hold less. Files are
     /// counted in C order.

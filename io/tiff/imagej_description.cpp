@@ -109,7 +109,7 @@ TiffDescription imagej_description(const TiffImage& image, const OutputDataset& 
     TiffDescription made;
     if (!is_known_to_imagej(image)) {
         set_resolution(axes, 1e-2, centimetre, made.tags);
-        made.left_out = axes.left_out();
+        made.left_out = axes.left_out(WrittenAxes::Letters::unsaid);
         return made;
     }
     std::optional<double> metres = axes.metres();
@@ -138,7 +138,8 @@ TiffDescription imagej_description(const TiffImage& image, const OutputDataset& 
     if (has_counts || made.tags.resolution || !text.empty()) {
         made.tags.description = "ImageJ=1.54f\n" + text + "loop=false\n";
     }
-    made.left_out = axes.left_out();
+    made.left_out =
+        axes.left_out(has_counts ? WrittenAxes::Letters::said : WrittenAxes::Letters::unsaid);
     return made;
 }
 

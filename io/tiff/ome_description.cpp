@@ -171,8 +171,9 @@ std::vector<std::string> wavelength_texts(WrittenAxes& axes, const Axes& known,
         }
         axes.say_channels();
         for (std::size_t i = 0; i < texts.size(); ++i) {
-            if ((known.*list)[i].find_first_not_of("0123456789.e+-") == std::string::npos) {
-                texts[i] += fmt::format(" {}Wavelength=\"{}\"", key, (known.*list)[i]);
+            const std::string& length = (known.*list)[i];
+            if (!length.empty() && length.find_first_not_of("0123456789.e+-") == length.npos) {
+                texts[i] += fmt::format(" {}Wavelength=\"{}\"", key, length);
             }
         }
     }
@@ -206,7 +207,7 @@ TiffDescription ome_description(const TiffImage& image, const OutputDataset& out
     }
     xml += fmt::format("<TiffData IFD=\"0\" PlaneCount=\"{}\"/>\n</Pixels>\n</Image>\n</OME>",
                        image.pages());
-    const std::vector<std::string> others = axes.left_out();
+    const std::vector<std::string> others = axes.left_out(WrittenAxes::Letters::said);
     left_out.insert(left_out.end(), others.begin(), others.end());
     return {{std::move(xml), std::nullopt}, std::move(left_out)};
 }

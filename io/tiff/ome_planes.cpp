@@ -2,6 +2,7 @@
 #include "io/tiff/ome_planes.hpp"
 
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/tiff/start_tags.hpp"
 
 #include <algorithm>
@@ -70,6 +71,7 @@ struct TiffData {
     std::int64_t directory = 0;
     std::int64_t count = 1;
     std::string file; ///< empty: this one
+    std::string uuid; ///< of the file
 };
 
 std::optional<TiffData> data_of(const StartTags& element, const PlaneOrder& order, int samples) {
@@ -114,10 +116,11 @@ std::optional<std::vector<OmeImage>> images_of(std::string_view description, int
             images.back().data.push_back(*std::move(data));
         } else if (tags.name() == "UUID" && !images.back().data.empty() && tags.is_start()) {
             images.back().data.back().file = std::string(tags.text("FileName").value_or(""));
+            images.back().data.back().uuid = std::string(tags.content());
         }
     }
     if (images.size() == 1 && images[0].order && images[0].data.empty()) {
-        images[0].data.push_back({0, 0, images[0].order->planes(), ""});
+        images[0].data.push_back({0, 0, images[0].order->planes(), "", ""});
     }
     return images;
 }
@@ -133,15 +136,35 @@ std::set<std::string> files_of(const std::vector<OmeImage>& images) {
     return names;
 }
 
+/// The file that is read: by its name, and the UUID that its OME-XML gives it, by which a renamed
+/// one is known.
+struct OmeFile {
+    std::string name;
+    std::string uuid;
+};
+
+std::string uuid_of(std::string_view description) {
+    for (StartTags tags(description); tags.next();) {
+        if (tags.name() == "OME" && tags.is_start()) {
+            return std::string(tags.text("UUID").value_or(""));
+        }
+    }
+    return "";
+}
+
 /// Where the planes of an image are. A file that alone is named is this one, whose name may have
 /// changed since.
-OmePlanes planes_of(const OmeImage& image, std::set<std::string> names, const std::string& file,
+OmePlanes planes_of(const OmeImage& image, std::set<std::string> names, const OmeFile& file,
                     std::int64_t chain) {
     OmePlanes planes;
     planes.planes = image.order->planes();
     planes.directories.assign(static_cast<std::size_t>(planes.planes), -1);
+    const bool is_named = names.contains(file.name);
     for (const TiffData& data : image.data) {
-        if (names.size() > 1 && !data.file.empty() && data.file != file) {
+        const bool is_here =
+            data.file.empty() ||
+            (is_named ? data.file == file.name : data.uuid == file.uuid && !file.uuid.empty());
+        if (names.size() > 1 && !is_here) {
             continue;
         }
         for (std::int64_t i = 0; i < data.count && data.directory + i < chain; ++i) {
@@ -150,7 +173,7 @@ OmePlanes planes_of(const OmeImage& image, std::set<std::string> names, const st
     }
     if (names.size() > 1) {
         names.erase("");
-        names.erase(file);
+        names.erase(file.name);
         planes.other_files = {names.begin(), names.end()};
     }
     return planes;
@@ -260,18 +283,6 @@ std::optional<OmeAxes> ome_axes(std::string_view description, int samples, std::
             found->excitations.push_back(wavelength_of(tags, "ExcitationWavelength"));
         }
     }
-    const auto is_empty = [](const std::string& text) { return text.empty(); };
-    if (found && std::all_of(found->channels.begin(), found->channels.end(), is_empty)) {
-        found->channels.clear();
-    }
-    for (auto list : {&OmeAxes::emissions, &OmeAxes::excitations}) {
-        if (found && std::any_of(((*found).*list).begin(), ((*found).*list).end(), is_empty)) {
-            ((*found).*list).clear();
-        }
-    }
-    if (found && std::any_of(found->colours.begin(), found->colours.end(), is_empty)) {
-        found->colours.clear();
-    }
     return found;
 }
 
@@ -284,7 +295,7 @@ std::optional<OmePlanes> ome_planes(std::string_view description, const std::str
     if (!images || images->empty()) {
         return std::nullopt;
     }
-    const std::string name = std::filesystem::path(file).filename().string();
+    const OmeFile name{std::filesystem::path(file).filename().string(), uuid_of(description)};
     const std::set<std::string> names = files_of(*images);
     std::optional<OmePlanes> found;
     std::int64_t here = 0;
@@ -305,6 +316,16 @@ std::optional<OmePlanes> ome_planes(std::string_view description, const std::str
         found->images = here;
     }
     return found;
+}
+
+std::string ome_master(std::string_view description) {
+    StartTags tags(description);
+    while (may_be_ome(description) && tags.next()) {
+        if (tags.name() == "BinaryOnly" && tags.is_start()) {
+            return printable(plain_text(tags.text("MetadataFile").value_or("another file")));
+        }
+    }
+    return "";
 }
 
 std::vector<std::string> ome_unkept(std::string_view description, std::int64_t image) {
@@ -331,6 +352,15 @@ std::vector<std::string> ome_unkept(std::string_view description, std::int64_t i
         }
         if (is_of_other || !tags.is_start()) {
             continue;
+        }
+        const auto is_lost = [&](const char* size, const char* spacing) {
+            return tags.name() == "Pixels" && tags.number(size) == 1 && tags.text(spacing);
+        };
+        if (is_lost("SizeZ", "PhysicalSizeZ")) {
+            add("the size of a pixel along z");
+        }
+        if (is_lost("SizeT", "TimeIncrement")) {
+            add("the time between frames");
         }
         for (const auto& [name, words] : names) {
             if (tags.name() == name) {

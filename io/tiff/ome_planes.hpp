@@ -29,6 +29,10 @@ struct OmePlanes {
 std::optional<OmePlanes> ome_planes(std::string_view description, const std::string& file,
                                     int samples, std::int64_t chain);
 
+/// The file that has the OME-XML of an image whose other files name it alone (BinaryOnly); empty
+/// where the description is no such.
+std::string ome_master(std::string_view description);
+
 /// What an OME-XML says of the axes of an image, also of those with one element.
 struct OmeAxes {
     std::vector<std::int64_t> extents; ///< of the axes that count pages, the slowest first

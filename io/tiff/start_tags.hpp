@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace runner {
 
-/// The start tags of an XML text, one after the other. Comments and what stands between tags is
-/// passed over; so is the prefix of a name.
+/// The start tags of an XML text, one after the other. Comments are passed over; so is the prefix
+/// of a name.
 class StartTags {
   public:
     explicit StartTags(std::string_view xml) : rest_(xml) {}
@@ -46,6 +47,14 @@ class StartTags {
         name.remove_prefix(is_start() ? 0 : 1);
         const std::size_t prefix = name.find(':');
         return prefix == std::string_view::npos ? name : name.substr(prefix + 1);
+    }
+
+    /// What stands between this tag and the next one, without space around it.
+    std::string_view content() const {
+        constexpr std::string_view space = " \t\r\n";
+        std::string_view text = rest_.substr(0, rest_.find('<'));
+        text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+        return text.substr(0, text.find_last_not_of(space) + 1);
     }
 
     std::optional<std::string_view> text(std::string_view key) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/tiff/tiff_axes.hpp"
 
+#include "base/text.hpp"
 #include "io/tiff/ome_planes.hpp"
 #include "io/tiff/tiff_planes.hpp"
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,8 @@ namespace {
 struct LeadingAxes {
     std::vector<std::int64_t> extents = {};
     Axes axes = {};
+    std::string y = "y"; ///< what the lines and columns of a page are
+    std::string x = "x";
 
     /// Without an axis of one element.
     void add(std::int64_t extent, Axis axis) {
@@ -59,6 +63,38 @@ template <class T> std::optional<T> number_of(std::string_view text) {
     return failure == std::errc{} && end != text.data() ? std::optional(number) : std::nullopt;
 }
 
+/// The unit of an axis of space, under the key that ImageJ has where it is not that of x.
+std::string imagej_unit(std::string_view description, std::string_view key) {
+    const std::string_view own = imagej_text(description, key);
+    return plain_unit(printable(own.empty() ? imagej_text(description, "unit") : own));
+}
+
+/// The unit of time, which is the second where ImageJ does not say it.
+std::string imagej_time_unit(std::string_view description) {
+    const std::string unit = printable(imagej_text(description, "tunit"));
+    return unit.empty() || seconds_in(unit) == 1.0 ? "s" : unit;
+}
+
+/// Where the first element is: ImageJ says the place of 0, in elements.
+std::optional<double> imagej_origin(std::string_view description, std::string_view key,
+                                    std::optional<double> spacing) {
+    const std::optional<double> zero = number_of<double>(imagej_text(description, key));
+    return zero && *zero != 0 && spacing ? std::optional(-*zero * *spacing) : std::nullopt;
+}
+
+/// The axis of lines or of columns. ImageJ has lengths of its own unit in the tags of resolution;
+/// without one they are those of a screen.
+Axis imagej_axis(std::string_view description, const char* name, std::string_view unit_key,
+                 std::optional<double> spacing) {
+    Axis axis{name};
+    if (std::string unit = imagej_unit(description, unit_key); metres_in(unit)) {
+        axis.unit = std::move(unit);
+        axis.spacing = spacing;
+        axis.origin = imagej_origin(description, axis.name + "origin", spacing);
+    }
+    return axis;
+}
+
 /// The names of channels by the labels of planes, of which a name is what stands behind ImageJ's
 /// own numbers, "c:1/3 z:1/5 - DAPI".
 std::vector<std::string> channel_names(const std::vector<std::string>& labels,
@@ -91,14 +127,18 @@ std::optional<LeadingAxes> imagej_axes(std::string_view description,
         return std::max<std::int64_t>(
             number_of<std::int64_t>(imagej_text(description, key)).value_or(1), 1);
     };
-    const std::string unit = plain_unit(imagej_text(description, "unit"));
-    Axis t{"t", "s", number_of<double>(imagej_text(description, "finterval"))};
-    Axis z{"z", unit == "pixel" ? "" : unit,
+    Axis t{"t", imagej_time_unit(description),
+           number_of<double>(imagej_text(description, "finterval"))};
+    Axis z{"z", imagej_unit(description, "zunit"),
            number_of<double>(imagej_text(description, "spacing"))};
     if (!t.spacing) {
         t.unit.clear();
     }
-    if (!z.spacing) {
+    if (z.spacing) {
+        z.spacing = std::fabs(*z.spacing); // as ImageJ takes it
+        z.origin = imagej_origin(description, "zorigin", z.spacing);
+    }
+    if (!z.spacing || z.unit == "pixel") {
         z.unit.clear();
     }
     LeadingAxes leading;
@@ -121,6 +161,13 @@ std::string_view json_part(std::string_view json, std::string_view key, char ope
     const std::size_t end = begin == std::string_view::npos ? begin : json.find(close, begin + 1);
     return end == std::string_view::npos ? std::string_view()
                                          : json.substr(begin + 1, end - begin - 1);
+}
+
+/// What tifffile calls an axis; empty for one that it does not know.
+std::string shaped_name(char letter) {
+    letter = letter == 'S' ? 'C' : letter; // lines, columns and pages are no samples of a pixel
+    const bool named = std::isupper(static_cast<unsigned char>(letter)) != 0 && letter != 'Q';
+    return named ? std::string(1, static_cast<char>(letter - 'A' + 'a')) : "";
 }
 
 /// {"shape": [2, 3, 64, 64], "axes": "TCYX"}: those before the axes of a page.
@@ -153,11 +200,12 @@ std::optional<LeadingAxes> shaped_axes(std::string_view description, const TiffP
     }
     LeadingAxes leading;
     for (std::size_t axis = 0; axis + page.size() < shape.size(); ++axis) {
-        char letter = letters.empty() ? 'Q' : letters[axis];
-        letter = letter == 'S' ? 'C' : letter; // a page each is no sample of a pixel
-        const bool named = std::isupper(static_cast<unsigned char>(letter)) != 0 && letter != 'Q';
-        leading.add(shape[axis],
-                    {named ? std::string(1, static_cast<char>(letter - 'A' + 'a')) : ""});
+        leading.add(shape[axis], {letters.empty() ? "" : shaped_name(letters[axis])});
+    }
+    if (!letters.empty()) {
+        const std::size_t end = letters.size() - (pages.samples > 1 ? 1 : 0);
+        leading.y = shaped_name(letters[end - 2]);
+        leading.x = shaped_name(letters[end - 1]);
     }
     return leading;
 }
@@ -167,6 +215,29 @@ std::optional<double> distance(const TiffHandle& tiff, std::uint32_t tag) {
     return TIFFGetField(tiff.get(), tag, &per_unit) == 1 && per_unit > 0
                ? std::optional(1.0 / static_cast<double>(per_unit))
                : std::nullopt;
+}
+
+/// The axes of an image of which the pages are some planes.
+void find_axes_of_set(const std::optional<LeadingAxes>& leading, const std::vector<Axis>& image,
+                      TiffPages& pages) {
+    if (!leading || leading->extents.empty() || pages.depth > 1) {
+        pages.of_set.reset();
+        return;
+    }
+    PlanesOfSet& set = *pages.of_set;
+    set.extents = leading->extents;
+    set.axes = leading->axes;
+    set.axes.each.insert(set.axes.each.end(), image.begin(), image.end());
+    std::vector<std::int64_t> shape = set.extents;
+    shape.insert(shape.end(), {pages.height, pages.width});
+    if (pages.samples > 1) {
+        set.axes.each.push_back({"s"});
+        shape.push_back(pages.samples);
+    }
+    set.axes = fitting_axes(std::move(set.axes), shape);
+    if (!set.axes.known()) {
+        pages.of_set.reset();
+    }
 }
 
 } // namespace
@@ -199,14 +270,26 @@ void find_axes(const PagesDescription& described, const Resolution& resolution,
         y = ome->y;
         x = ome->x;
     } else if ((leading = imagej_axes(description, labels))) {
-        // ImageJ has lengths of its own unit in the tags; without one, they are of a screen.
-        const std::string unit = plain_unit(imagej_text(description, "unit"));
-        if (metres_in(unit)) {
-            y = {"y", unit, resolution.y};
-            x = {"x", unit, resolution.x};
-        }
+        const bool is_upright = imagej_text(description, "inverty") != "true";
+        y = imagej_axis(description, "y", "yunit", resolution.y);
+        y.origin = is_upright ? y.origin : std::nullopt;
+        x = imagej_axis(description, "x", "unit", resolution.x);
+    } else if (described.stk) {
+        leading.emplace();
+        leading->add(pages.pages(), described.stk->planes);
+        y = described.stk->y;
+        x = described.stk->x;
     } else {
         leading = shaped_axes(description, pages);
+        y.name = leading ? leading->y : y.name;
+        x.name = leading ? leading->x : x.name;
+        if (resolution.unit == "cm") { // in inches it is mostly that of a print, or of a screen
+            y = {"y", "cm", resolution.y};
+            x = {"x", "cm", resolution.x};
+        }
+    }
+    if (pages.of_set) {
+        find_axes_of_set(leading, {y, x}, pages);
     }
     Axes axes;
     const std::int64_t count = pages.pages();

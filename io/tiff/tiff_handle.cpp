@@ -11,6 +11,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <exception>
+#include <span>
 
 #include <tiffio.h>
 
@@ -153,6 +154,46 @@ std::uint32_t TiffHandle::number(std::uint32_t tag) const {
 std::uint16_t TiffHandle::short_number(std::uint32_t tag) const {
     std::uint16_t value = 0;
     return TIFFGetFieldDefaulted(tiff_, tag, &value) == 1 ? value : std::uint16_t{0};
+}
+
+std::optional<std::uint64_t> TiffHandle::integer_at(std::uint64_t offset, int bytes) const {
+    const auto size = static_cast<std::uint64_t>(size_);
+    if (offset > size || static_cast<std::uint64_t>(bytes) > size - offset) {
+        return std::nullopt;
+    }
+    std::array<std::byte, 8> buffer{};
+    const auto used = std::span(buffer).first(static_cast<std::size_t>(bytes));
+    file_.read(static_cast<std::int64_t>(offset), bytes, used.data());
+    if (TIFFIsBigEndian(tiff_) == 0) {
+        std::reverse(used.begin(), used.end());
+    }
+    std::uint64_t value = 0;
+    for (const std::byte byte : used) {
+        value = value << 8U | std::to_integer<std::uint64_t>(byte);
+    }
+    return value;
+}
+
+RawTag TiffHandle::raw_tag(std::uint16_t tag, std::int64_t bytes) const {
+    const bool big = TIFFIsBigTIFF(tiff_) != 0;
+    const int word = big ? 8 : 4;
+    const std::uint64_t first = TIFFCurrentDirOffset(tiff_);
+    const std::uint64_t entries = integer_at(first, big ? 8 : 2).value_or(0);
+    std::uint64_t at = first + (big ? 8 : 2);
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65536); ++i) {
+        if (integer_at(at, 2) == tag) {
+            const std::uint64_t count = integer_at(at + 4, word).value_or(0);
+            const std::uint64_t place = at + 4 + static_cast<std::uint64_t>(word);
+            RawTag found{static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX)),
+                         place};
+            if (found.count * bytes > word) {
+                found.offset = integer_at(place, word).value_or(0);
+            }
+            return found;
+        }
+        at += big ? 20 : 12;
+    }
+    return {};
 }
 
 void TiffHandle::fail(const std::string& where, const std::string& why) const {

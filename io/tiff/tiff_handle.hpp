@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,17 @@ struct tiff;
 
 namespace runner {
 
+/// A tag of a directory as the file has it.
+struct RawTag {
+    std::int64_t count = 0;   ///< of values; 0 without the tag
+    std::uint64_t offset = 0; ///< of the first value
+};
+
 /// A TIFF file opened for reading by libtiff, which reads it through `File`. What libtiff or the
 /// storage complain of becomes an Error. libtiff's warnings are kept for refuse_guesses(). No
 /// single piece of memory that it takes is larger than 1 GiB.
+///
+/// A tag may also be taken as the file has it: libtiff leaves out some that it does not know.
 class TiffHandle {
   public:
     /// At its first page. @throws Error (input).
@@ -30,6 +39,11 @@ class TiffHandle {
     /// A tag of the page, or its default; 0 where it has none.
     std::uint32_t number(std::uint32_t tag) const;
     std::uint16_t short_number(std::uint32_t tag) const;
+
+    /// An integer of the file, in its byte order; nothing where the file ends before it.
+    std::optional<std::uint64_t> integer_at(std::uint64_t offset, int bytes) const;
+    /// A tag of the page, of values of so many bytes.
+    RawTag raw_tag(std::uint16_t tag, std::int64_t bytes) const;
 
     /// @throws Error (input): at `where`, what was complained of last, or where nothing was, `why`;
     /// and that the file is too short, where libtiff looked for bytes behind its end.

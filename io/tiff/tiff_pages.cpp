@@ -3,12 +3,15 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/file_elements.hpp"
 #include "io/tiff/tiff_axes.hpp"
 #include "io/tiff/tiff_planes.hpp"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <utility>
@@ -63,6 +66,24 @@ void set_depth(const TiffHandle& tiff, TiffPages& page, const std::string& where
     }
 }
 
+/// Refuses samples of colour that are no red, green and blue.
+void check_colours(const TiffHandle& tiff, const TiffPages& page, const std::string& where) {
+    const char* colours = nullptr;
+    switch (page.samples > 1 ? tiff.short_number(TIFFTAG_PHOTOMETRIC) : PHOTOMETRIC_RGB) {
+    case PHOTOMETRIC_CIELAB:
+    case PHOTOMETRIC_ICCLAB:
+    case PHOTOMETRIC_ITULAB: colours = "L*a*b*"; break;
+    case PHOTOMETRIC_LOGLUV: colours = "LogLuv"; break;
+    case PHOTOMETRIC_YCBCR: // libtiff makes red, green and blue of JPEG's
+        colours = tiff.short_number(TIFFTAG_COMPRESSION) == COMPRESSION_JPEG ? nullptr : "YCbCr";
+        break;
+    default: break;
+    }
+    if (colours != nullptr) {
+        refuse(where, std::string("its colours are ") + colours, "Save it in red, green and blue");
+    }
+}
+
 /// The page that the handle is at.
 TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
     TiffPages page;
@@ -90,6 +111,7 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
                         : "Store the samples of a pixel together, as tifffile's planarconfig = "
                           "\"contig\" does");
     }
+    check_colours(tiff, page, where);
     const std::uint16_t scheme = tiff.short_number(TIFFTAG_COMPRESSION);
     page.compression = compression_name(scheme);
     if (TIFFIsCODECConfigured(scheme) != 1) {
@@ -103,49 +125,6 @@ TiffPages page_of(const TiffHandle& tiff, const std::string& where) {
 
 std::string page_text(const TiffPages& page) {
     return type_text(page.array()) + " " + shape_text(page.array().shape);
-}
-
-/// What its pixels mean, where that is not brightness.
-void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
-    const char* meaning = nullptr;
-    switch (tiff.short_number(TIFFTAG_PHOTOMETRIC)) {
-    case PHOTOMETRIC_MINISWHITE: meaning = "0 means white"; break;
-    case PHOTOMETRIC_PALETTE: meaning = "they are numbers of colours"; break;
-    default: return;
-    }
-    pages.notes.push_back(format_error({"the elements are no brightness", tiff.file().path(),
-                                        meaning, "They are taken as they are stored"}));
-}
-
-/// Colours that are multiplied by their alpha.
-void note_alpha(const TiffHandle& tiff, TiffPages& pages) {
-    std::uint16_t count = 0;
-    const std::uint16_t* kinds = nullptr;
-    if (TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 1 && count > 0 &&
-        kinds[0] == EXTRASAMPLE_ASSOCALPHA) {
-        pages.notes.push_back(
-            format_error({"the colours are multiplied by their alpha", tiff.file().path(),
-                          "the file says so (ExtraSamples 1), and an output does not",
-                          "They are taken as they are stored"}));
-    }
-}
-
-/// ImageJ stores signed elements as unsigned ones, and says how they become values.
-void note_calibration(const std::string& description, const std::string& file, TiffPages& pages) {
-    const std::size_t at = description.find("\nc0=");
-    if (!description.starts_with("ImageJ=") || at == std::string::npos) {
-        return;
-    }
-    const auto value_at = [&](std::size_t begin) {
-        return description.substr(begin, description.find('\n', begin) - begin);
-    };
-    const std::size_t slope = description.find("\nc1=");
-    pages.notes.push_back(
-        format_error({"the elements are calibrated", file,
-                      "by ImageJ a value is " + printable(value_at(at + 4)) + " + " +
-                          (slope == std::string::npos ? "1" : printable(value_at(slope + 4))) +
-                          " times the element",
-                      "They are taken as they are stored; rescale makes values of them"}));
 }
 
 } // namespace
@@ -185,6 +164,8 @@ DatasetInfo tiff_info(const TiffHandle& tiff, const TiffPages& pages) {
     info.unkept = pages.unkept;
     info.notes = pages.notes;
     info.axes = pages.axes;
+    info.invalid = pages.invalid;
+    info.invalid_value = pages.invalid_value;
     if (pages.samples > 1) {
         info.channels = pages.samples;
     }
@@ -212,7 +193,27 @@ struct FirstPage {
     std::string description = {};
     Resolution resolution = {};
     std::vector<std::string> labels = {};
+    std::optional<StkAxes> stk = {};
 };
+
+/// Whether a description that is not ImageJ's says more than what is read of it: the shape and the
+/// axes in tifffile's JSON, and OME-XML.
+bool says_more(const std::string& description) {
+    if (description.starts_with('<')) {
+        return description.find("<OME") == std::string::npos;
+    }
+    if (!description.starts_with('{')) {
+        return !description.empty();
+    }
+    try {
+        const std::vector<std::string> names = Json::parse(description).names();
+        return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+            return name != "shape" && name != "axes" && name != "truncate";
+        });
+    } catch (const JsonError&) {
+        return true;
+    }
+}
 
 /// What the page that the handle is at says beside the axes.
 std::vector<std::string> unkept_of(const TiffHandle& tiff, const FirstPage& first) {
@@ -222,13 +223,25 @@ std::vector<std::string> unkept_of(const TiffHandle& tiff, const FirstPage& firs
         unkept = ome_unkept(text, first.ome->image);
     } else if (text.starts_with("ImageJ=")) {
         unkept = imagej_unkept(tiff);
-    } else if (!text.empty() && text.front() != '{' && text.front() != '<') { // JSON of shapes, XML
+    } else if (says_more(text)) {
         unkept.emplace_back("the description");
     }
     std::uint32_t bytes = 0;
     const void* profile = nullptr;
     if (TIFFGetField(tiff.get(), TIFFTAG_ICCPROFILE, &bytes, &profile) == 1) {
         unkept.emplace_back("the colour profile");
+    }
+    constexpr std::array<std::uint16_t, 4> places = {33550, 33922, 34264, 34735}; // of GeoTIFF
+    if (std::any_of(places.begin(), places.end(),
+                    [&](std::uint16_t tag) { return tiff.raw_tag(tag, 1).count > 0; })) {
+        unkept.emplace_back("the place on the earth (GeoTIFF)");
+    }
+    const bool has_sizes = first.ome || text.starts_with("ImageJ=");
+    if (const Resolution& each = first.resolution; each.unit == "inch" && each.x && !has_sizes) {
+        const double dots = 1 / *each.x;
+        if (dots != 72 && dots != 96) { // what programs write that know of none
+            unkept.push_back(fmt::format("the resolution, {:.6g} pixels an inch", dots));
+        }
     }
     return unkept;
 }
@@ -238,9 +251,8 @@ TiffPages begin_pages(const TiffHandle& tiff, TiffPages page, FirstPage& first) 
     first.named = named_planes(tiff, page);
     first.resolution = resolution_of(tiff);
     first.labels = imagej_labels(tiff);
-    note_meaning(tiff, page);
-    note_alpha(tiff, page);
-    note_calibration(first.description, tiff.file().path(), page);
+    first.stk = stk_axes(tiff);
+    note_elements(tiff, first.description, page);
     page.unkept = unkept_of(tiff, first);
     return page;
 }
@@ -308,7 +320,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     if (first.named > std::ssize(pages.offsets)) {
         find_hidden_planes(tiff, pages, first.named);
     }
-    find_axes({first.description, first.ome ? first.ome->image : -1}, first.resolution,
+    find_axes({first.description, first.ome ? first.ome->image : -1, first.stk}, first.resolution,
               first.labels, pages);
     check_readable_shape(pages.array(), file, what_pages);
     return pages;

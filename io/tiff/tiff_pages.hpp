@@ -3,9 +3,11 @@
 
 #include "base/array_info.hpp"
 #include "io/rows/rows.hpp"
+#include "io/rows/stored_rows.hpp"
 #include "io/tiff/tiff_handle.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +27,15 @@ struct TiffPages {
     std::int64_t first_plane = 0; ///< byte of the file; where there are hidden pages
     /// Why the pages are not all planes of the dataset: what says so and where the others are.
     std::string elsewhere;
+    std::optional<PlanesOfSet> of_set; ///< then too, where each page is a plane of the dataset
     /// What the first page's description says of them: the extents of the axes that count pages, of
     /// which none is 1, where they are several; and all axes of array().
     std::vector<std::int64_t> leading;
     Axes axes;
     std::string storage; ///< "strips", "tiles"
     std::string compression;
+    std::vector<std::string> invalid; ///< as DatasetInfo's
+    std::optional<double> invalid_value;
     std::vector<std::string> unkept; ///< as DatasetInfo's
     std::vector<std::string> notes;
 
@@ -45,6 +50,10 @@ struct TiffPages {
 /// @throws Error (input) when one is damaged, of a type that cannot be read, unlike the first, or
 /// not found.
 TiffPages list_tiff_pages(TiffHandle& tiff);
+
+/// Adds to the notes what the page that the handle is at, the first, says of elements that are not
+/// what they seem, and which are no values. `description`: its text.
+void note_elements(const TiffHandle& tiff, const std::string& description, TiffPages& pages);
 
 /// Whether this strip or tile of the page that the handle is at has no bytes in the file: its
 /// elements are 0.

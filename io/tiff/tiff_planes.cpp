@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/tiff/ome_planes.hpp"
+#include "io/tiff/tiff_axes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,62 +25,12 @@ namespace {
 constexpr std::uint16_t imagej_counts_tag = 50838; ///< IJMetadataByteCounts
 constexpr std::uint16_t imagej_data_tag = 50839;   ///< IJMetadata
 constexpr std::uint64_t imagej_magic = 0x494a494a; ///< "IJIJ"
-constexpr std::uint16_t planes_of_stk = 33629;     ///< UIC2Tag, which has as many values as planes
-
-/// An integer of the file; nothing where the file ends before it.
-std::optional<std::uint64_t> integer_at(const TiffHandle& tiff, std::uint64_t offset, int bytes) {
-    const auto size = static_cast<std::uint64_t>(tiff.size());
-    if (offset > size || static_cast<std::uint64_t>(bytes) > size - offset) {
-        return std::nullopt;
-    }
-    std::array<std::byte, 8> buffer{};
-    const auto used = std::span(buffer).first(static_cast<std::size_t>(bytes));
-    tiff.file().read(static_cast<std::int64_t>(offset), bytes, used.data());
-    if (TIFFIsBigEndian(tiff.get()) == 0) {
-        std::reverse(used.begin(), used.end());
-    }
-    std::uint64_t value = 0;
-    for (const std::byte byte : used) {
-        value = value << 8U | std::to_integer<std::uint64_t>(byte);
-    }
-    return value;
-}
-
-/// A tag of a directory as the file has it.
-struct RawTag {
-    std::int64_t count = 0;   ///< of values; 0 without the tag
-    std::uint64_t offset = 0; ///< of the first value
-};
-
-/// A tag of the directory that the handle is at, of values of so many bytes. libtiff may leave out
-/// a tag that it does not know.
-RawTag raw_tag(const TiffHandle& tiff, std::uint16_t tag, std::int64_t bytes) {
-    const bool big = TIFFIsBigTIFF(tiff.get()) != 0;
-    const int word = big ? 8 : 4;
-    const std::uint64_t first = TIFFCurrentDirOffset(tiff.get());
-    const std::uint64_t entries = integer_at(tiff, first, big ? 8 : 2).value_or(0);
-    std::uint64_t at = first + (big ? 8 : 2);
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65536); ++i) {
-        if (integer_at(tiff, at, 2) == tag) {
-            const std::uint64_t count = integer_at(tiff, at + 4, word).value_or(0);
-            const std::uint64_t place = at + 4 + static_cast<std::uint64_t>(word);
-            RawTag found{static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX)),
-                         place};
-            if (found.count * bytes > word) {
-                found.offset = integer_at(tiff, place, word).value_or(0);
-            }
-            return found;
-        }
-        at += big ? 20 : 12;
-    }
-    return {};
-}
 
 /// A text of UTF-16 in the file's byte order, as UTF-8; characters of two words are "?".
 std::string text_at(const TiffHandle& tiff, std::uint64_t offset, std::uint64_t bytes) {
     std::string text;
     for (std::uint64_t at = 0; at + 2 <= bytes; at += 2) {
-        const std::uint64_t word = integer_at(tiff, offset + at, 2).value_or('?');
+        const std::uint64_t word = tiff.integer_at(offset + at, 2).value_or('?');
         if (word < 0x80) {
             text += static_cast<char>(word);
         } else if (word < 0x800) {
@@ -222,16 +173,22 @@ std::string description_of(const TiffHandle& tiff) {
 void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::optional<OmePlanes>& ome) {
     const std::string& file = tiff.file().path();
     if (!ome) {
+        if (const std::string master = ome_master(description_of(tiff)); !master.empty()) {
+            pages.elsewhere = "it is a part of an image, of which the OME-XML is in " + master;
+        }
         return;
     }
     const std::set<std::uint64_t> there(pages.offsets.begin(), pages.offsets.end());
     std::vector<std::uint64_t> ordered;
-    for (const std::int64_t directory : ome->directories) {
+    std::vector<std::int64_t> numbers; // of the planes that are here
+    for (std::int64_t plane = 0; plane < std::ssize(ome->directories); ++plane) {
+        const std::int64_t directory = ome->directories[static_cast<std::size_t>(plane)];
         const std::uint64_t offset = directory < 0 || directory >= std::ssize(pages.directories)
                                          ? 0
                                          : pages.directories[static_cast<std::size_t>(directory)];
         if (there.contains(offset)) {
             ordered.push_back(offset);
+            numbers.push_back(plane);
         }
     }
     if (std::ssize(ordered) == ome->planes) {
@@ -250,6 +207,10 @@ void order_by_ome(const TiffHandle& tiff, TiffPages& pages, const std::optional<
                                   "others in {}{}",
                                   ome->planes, ordered.size(), ome->other_files.front(),
                                   ome->other_files.size() > 1 ? " and more" : "");
+    if (ordered.size() == there.size() && ordered.size() == pages.offsets.size()) {
+        pages.offsets = std::move(ordered);
+        pages.of_set = PlanesOfSet{{}, std::move(numbers), {}};
+    }
 }
 
 std::optional<OmePlanes> ome_planes_of(const TiffHandle& tiff) {
@@ -263,15 +224,15 @@ std::vector<std::string> imagej_labels(const TiffHandle& tiff) {
     constexpr std::uint64_t most_bytes = 1024;   // of a label
     constexpr std::int64_t most_counts = 65536;  // more than planes that have names
     constexpr std::uint64_t most_head = 512;     // of a few kinds of metadata
-    const RawTag counts = raw_tag(tiff, imagej_counts_tag, 4);
-    const RawTag data = raw_tag(tiff, imagej_data_tag, 1);
+    const RawTag counts = tiff.raw_tag(imagej_counts_tag, 4);
+    const RawTag data = tiff.raw_tag(imagej_data_tag, 1);
     if (counts.count < 2 || counts.count > most_counts ||
-        integer_at(tiff, data.offset, 4) != imagej_magic) {
+        tiff.integer_at(data.offset, 4) != imagej_magic) {
         return {};
     }
     const auto bytes_of = [&](std::int64_t part) {
         return part < counts.count
-                   ? integer_at(tiff, counts.offset + 4 * static_cast<std::uint64_t>(part), 4)
+                   ? tiff.integer_at(counts.offset + 4 * static_cast<std::uint64_t>(part), 4)
                          .value_or(0)
                    : 0;
     };
@@ -279,8 +240,8 @@ std::vector<std::string> imagej_labels(const TiffHandle& tiff) {
     std::uint64_t at = data.offset + bytes_of(0);
     std::int64_t part = 1;
     for (std::uint64_t entry = data.offset + 4; entry + 8 <= head; entry += 8) {
-        const std::uint64_t kind = integer_at(tiff, entry, 4).value_or(0);
-        const auto parts = static_cast<std::int64_t>(integer_at(tiff, entry + 4, 4).value_or(0));
+        const std::uint64_t kind = tiff.integer_at(entry, 4).value_or(0);
+        const auto parts = static_cast<std::int64_t>(tiff.integer_at(entry + 4, 4).value_or(0));
         if (kind == labels) {
             std::vector<std::string> found(
                 static_cast<std::size_t>(std::clamp<std::int64_t>(parts, 0, counts.count - part)));
@@ -305,14 +266,14 @@ std::vector<std::string> imagej_unkept(const TiffHandle& tiff) {
                                   std::pair(0x6f766572U, "the overlay")};
     constexpr std::int64_t most_kinds = 64;
     std::vector<std::string> found;
-    const RawTag data = raw_tag(tiff, imagej_data_tag, 1);
-    if (data.count < 4 || integer_at(tiff, data.offset, 4) != imagej_magic) {
+    const RawTag data = tiff.raw_tag(imagej_data_tag, 1);
+    if (data.count < 4 || tiff.integer_at(data.offset, 4) != imagej_magic) {
         return found;
     }
     const std::uint64_t head =
-        integer_at(tiff, raw_tag(tiff, imagej_counts_tag, 4).offset, 4).value_or(0);
+        tiff.integer_at(tiff.raw_tag(imagej_counts_tag, 4).offset, 4).value_or(0);
     for (std::uint64_t at = 4; at + 8 <= head && at <= 8 * most_kinds; at += 8) {
-        const std::uint64_t kind = integer_at(tiff, data.offset + at, 4).value_or(0);
+        const std::uint64_t kind = tiff.integer_at(data.offset + at, 4).value_or(0);
         for (const auto& [number, words] : kinds) {
             if (kind == number) {
                 found.emplace_back(words);
@@ -327,7 +288,7 @@ std::int64_t named_planes(const TiffHandle& tiff, const TiffPages& page) {
     if (const std::int64_t planes = planes_of_imagej(description); planes > 0) {
         return planes;
     }
-    if (const std::int64_t planes = raw_tag(tiff, planes_of_stk, 8).count; planes > 0) {
+    if (const std::int64_t planes = tiff.raw_tag(planes_of_stk, 8).count; planes > 0) {
         return planes;
     }
     const std::int64_t elements = elements_of_shape(description).value_or(0);

@@ -67,6 +67,7 @@ class Survey {
     StoredRows make() {
         stored_.info = tiff_info(tiff_, pages_);
         stored_.elsewhere = pages_.elsewhere;
+        stored_.of_set = pages_.of_set;
         stored_.way = StoredRows::Way::library;
         find_places();
         check_size();

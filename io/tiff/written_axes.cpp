@@ -4,26 +4,10 @@
 #include "base/format.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 namespace runner {
 namespace {
-
-std::optional<double> seconds_in(std::string_view unit) {
-    constexpr std::array units = {std::pair("s", 1.0),      std::pair("sec", 1.0),
-                                  std::pair("second", 1.0), std::pair("ms", 1e-3),
-                                  std::pair("us", 1e-6),    std::pair("\u00b5s", 1e-6),
-                                  std::pair("ns", 1e-9),    std::pair("min", 60.0),
-                                  std::pair("h", 3600.0),   std::pair("seconds", 1.0)};
-    for (const auto& [name, seconds] : units) {
-        if (unit == name) {
-            return seconds;
-        }
-    }
-    return std::nullopt;
-}
 
 /// What an axis that counts pages is, by its name, else by its unit: one in the unit of the pixels
 /// is z.
@@ -104,8 +88,29 @@ std::optional<double> WrittenAxes::seconds(const WrittenAxis& axis) {
     return axis.at.spacing && own ? std::optional(*axis.at.spacing * *own) : std::nullopt;
 }
 
-std::vector<std::string> WrittenAxes::left_out() const {
+std::string WrittenAxes::other_names(Letters letters) const {
+    std::string names;
+    bool are_others = false;
+    const auto add = [&](const WrittenAxis& axis, char letter) {
+        const std::string& known = axis.at.name;
+        const std::string name(1, letter);
+        are_others = are_others || (!known.empty() && known != "frame" && known != name);
+        names += (names.empty() ? "" : ", ") + name;
+    };
+    for (const WrittenAxis& axis : pages) {
+        add(axis, letters == Letters::said ? axis.letter : '?');
+    }
+    add(y, 'y');
+    add(x, 'x');
+    return are_others ? names : "";
+}
+
+std::vector<std::string> WrittenAxes::left_out(Letters letters) const {
     std::vector<std::string> texts;
+    if (const std::string names = other_names(letters); !names.empty()) {
+        texts.push_back(
+            fmt::format("the names of axes, {} (in the file they are {})", axes_.names(), names));
+    }
     for (std::size_t axis = 0; axis < axes_.each.size(); ++axis) {
         const Axis& at = axes_.each[axis];
         if (at.spacing && !said_spacings_[axis]) {

@@ -47,10 +47,16 @@ class WrittenAxes {
     void say_origin(const WrittenAxis& axis) { said_origins_.at(axis.number) = true; }
     void say_channels() { said_channels_ = true; }
 
-    /// What was not said, of where the elements lie and of the names of channels.
-    std::vector<std::string> left_out() const;
+    /// Whether the file says what the axes of pages are, by their letters.
+    enum class Letters { said, unsaid };
+
+    /// What was not said, of the names of axes and of channels, and of where the elements lie.
+    std::vector<std::string> left_out(Letters letters) const;
 
   private:
+    /// The names that the axes have in the file, where others are known; else "".
+    std::string other_names(Letters letters) const;
+
     const Axes& axes_;
     std::vector<bool> said_spacings_;
     std::vector<bool> said_origins_;

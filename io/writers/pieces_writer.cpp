@@ -50,6 +50,12 @@ class PiecesWriter final : public RowWriter {
         }
     }
 
+    void hand_over() override {
+        for (const auto& writer : writers_) {
+            writer->hand_over();
+        }
+    }
+
     void sync() override {
         for (const auto& writer : writers_) {
             writer->sync();

@@ -31,11 +31,13 @@ std::unique_ptr<RowWriter> open_parts_writer(const OutputDataset& output, int th
 std::unique_ptr<RowWriter> open_pieces_writer(const ArrayInfo& array, std::vector<RowPiece> pieces,
                                               std::vector<std::unique_ptr<RowWriter>> writers,
                                               int threads);
-/// Compressed chunks: appended to the rank's shards.
+/// Packed chunks: in their files, of an output that places_chunks(), or appended to the rank's
+/// shards. The second chooses the first where that is faster. Rows wait in up to `waiting` bytes
+/// until chunks of several layers are whole (ChunkBands).
+std::unique_ptr<RowWriter> open_placing_writer(const OutputDataset& output, int rank, int threads,
+                                               std::int64_t attempt, std::int64_t waiting);
 std::unique_ptr<RowWriter> open_packed_writer(const OutputDataset& output, int rank, int threads,
-                                              std::int64_t attempt);
-/// What each of its threads holds beside a part and a Packer: small parts that it writes at once.
-std::int64_t packed_together_bytes(std::int64_t part_bytes);
+                                              std::int64_t attempt, std::int64_t waiting);
 
 /// Compressed chunks of a finished output, stored again: in place where they take as many bytes as
 /// before, else by `files`.

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,6 +21,10 @@ namespace runner {
 namespace {
 
 constexpr const char* mark = ".shard-";
+
+/// File systems let one thread at a time write to a file: several files take what several threads
+/// pack. Of more, a run of many ranks would have too many open.
+constexpr std::int64_t most_shards = 4;
 
 [[noreturn]] void fail(const std::string& what, const std::string& where,
                        const std::error_code& failure) {
@@ -54,9 +60,61 @@ bool has_numbers_of_shard(std::string_view text) {
 std::uint64_t check_of(const ShardRecord& record) {
     // Counts the ways in which parts were packed (shard_layout()): a run does not resume with
     // parts that it would unpack wrongly.
-    constexpr std::uint64_t version = 2;
+    constexpr std::uint64_t version = 3;
     return version ^
            hash_bytes(reinterpret_cast<const std::byte*>(&record), offsetof(ShardRecord, check));
+}
+
+ShardRecord record_of(std::int64_t piece, std::span<const std::byte> packed, std::int64_t offset) {
+    ShardRecord record{piece, std::ssize(packed), hash_bytes(packed.data(), std::ssize(packed)),
+                       offset, 0};
+    record.check = check_of(record);
+    return record;
+}
+
+void append(std::vector<std::byte>& bytes, const ShardRecord& record) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(&record);
+    bytes.insert(bytes.end(), begin, begin + sizeof(record));
+}
+
+void ShardFile::append(std::span<const std::byte> bytes) {
+    if (!bytes.empty()) {
+        file_.write(end_.fetch_add(std::ssize(bytes)), std::ssize(bytes), bytes.data());
+    }
+}
+
+void ShardFile::append(const ShardRecord& record, std::span<const std::byte> packed) {
+    constexpr std::int64_t head = sizeof(record);
+    const std::int64_t at = end_.fetch_add(head + std::ssize(packed));
+    file_.write(at, head, reinterpret_cast<const std::byte*>(&record));
+    file_.write(at + head, std::ssize(packed), packed.data());
+}
+
+ShardFiles::ShardFiles(const OutputDataset& output, int rank, int threads, std::int64_t attempt) {
+    const std::int64_t parts = ChunkGrid(output.array, output.layout).parts();
+    const std::int64_t files =
+        std::max<std::int64_t>(std::min<std::int64_t>({most_shards, threads, parts}), 1);
+    for (std::int64_t number = 0; number < files; ++number) {
+        files_.emplace_back(shard_path(output, rank, attempt, number));
+    }
+}
+
+void ShardFiles::start_sync() noexcept {
+    for (ShardFile& shard : files_) {
+        shard.file().start_sync();
+    }
+}
+
+void ShardFiles::sync() {
+    for (ShardFile& shard : files_) {
+        shard.file().sync();
+    }
+}
+
+void ShardFiles::close() {
+    for (ShardFile& shard : files_) {
+        shard.file().close();
+    }
 }
 
 std::string shard_path(const OutputDataset& output, int rank, std::int64_t attempt,
@@ -111,24 +169,31 @@ OutputLayout shard_layout(const OutputDataset& output) {
     return layout;
 }
 
-PackedParts::PackedParts(const OutputDataset& output)
-    : places_(index_of(ChunkGrid(output.array, output.layout).parts())) {
+PackedPieces::PackedPieces(const OutputDataset& output)
+    : output_(output), grid_(output.array, output.layout), places_(index_of(grid_.pieces())) {
+    if (places_chunks(output.layout)) {
+        files_ = std::make_unique<GrowingFiles>(output_);
+    }
+    std::set<std::string> runs;
     for (const std::string& path : shard_paths(output)) {
         shards_.emplace_back(path, File::Mode::update);
+        const std::string numbers = path.substr(path.rfind(mark) + std::strlen(mark));
+        runs.insert(numbers.substr(0, numbers.find('-')));
     }
+    has_several_runs_ = runs.size() > 1;
     std::vector<std::vector<Listed>> lists(shards_.size());
     each_at_once(std::ssize(shards_),
                  [&](std::int64_t shard) { lists[index_of(shard)] = list(index_of(shard)); });
     for (const std::vector<Listed>& listed : lists) {
-        for (const auto& [part, place] : listed) {
-            places_[index_of(part)].push_back(place);
+        for (const auto& [piece, place] : listed) {
+            places_[index_of(piece)].push_back(place);
         }
     }
 }
 
 /// Up to the first bytes that are no record: there a killed run was cut short, after all that its
 /// journal knows of.
-std::vector<PackedParts::Listed> PackedParts::list(std::size_t shard) const {
+std::vector<PackedPieces::Listed> PackedPieces::list(std::size_t shard) const {
     std::vector<Listed> listed;
     const File& file = shards_[shard];
     const std::int64_t size = file.size();
@@ -137,32 +202,99 @@ std::vector<PackedParts::Listed> PackedParts::list(std::size_t shard) const {
         ShardRecord record;
         file.read(at, head, reinterpret_cast<std::byte*>(&record));
         at += head;
-        if (record.check != check_of(record) || record.part < 0 ||
-            record.part >= std::ssize(places_) || record.bytes < 0 || record.bytes > size - at) {
+        const bool follows = record.offset == ShardRecord::follows;
+        if (record.check != check_of(record) || record.piece < 0 ||
+            record.piece >= std::ssize(places_) || record.bytes < 0 || record.offset < -1 ||
+            (follows ? record.bytes > size - at : files_ == nullptr)) {
             break;
         }
-        listed.emplace_back(record.part, Place{record.bytes, at, record.hash, shard});
-        at += record.bytes;
+        listed.emplace_back(record.piece, Place{record.bytes, follows ? at : record.offset,
+                                                record.hash, shard, !follows});
+        at += follows ? record.bytes : 0;
     }
     return listed;
 }
 
-bool PackedParts::read(std::int64_t part, std::vector<std::byte>& bytes) const {
-    const std::vector<Place>& places = places_.at(index_of(part));
-    return std::any_of(places.begin(), places.end(), [&](const Place& place) {
-        bytes.resize(static_cast<std::size_t>(place.bytes));
-        shards_[place.shard].read(place.offset, place.bytes, bytes.data());
-        return hash_bytes(bytes.data(), place.bytes) == place.hash;
-    });
+bool PackedPieces::read(std::int64_t piece, std::vector<std::byte>& bytes) const {
+    const std::vector<Place>& places = places_.at(index_of(piece));
+    return std::any_of(places.begin(), places.end(),
+                       [&](const Place& place) { return read(piece, place, bytes); });
 }
 
-void PackedParts::take(std::int64_t part, std::int64_t chunk, std::vector<std::byte>& bytes) const {
-    if (!read(part, bytes)) {
-        throw Error(ExitCode::output,
-                    {"cannot put the compressed chunks together", fmt::format("chunk {}", chunk),
-                     has(part) ? "its bytes have changed on the disk" : "no rank wrote it",
-                     "Set run.resume = \"never\" to restart the job"});
+bool PackedPieces::read(std::int64_t piece, const Place& place,
+                        std::vector<std::byte>& bytes) const {
+    const auto fill = [&](const File& file) {
+        bytes.resize(static_cast<std::size_t>(place.bytes));
+        file.read(place.offset, place.bytes, bytes.data());
+        return hash_bytes(bytes.data(), place.bytes) == place.hash;
+    };
+    if (!place.is_in_file) {
+        return fill(shards_[place.shard]);
     }
+    const std::int64_t chunk = grid_.place_of(piece).chunk;
+    const GrowingFiles::Handle file =
+        files_->open(folder_of(output_.layout)->place(output_, chunk).file);
+    return file != nullptr && place.bytes <= file->size() - place.offset && fill(*file);
+}
+
+std::optional<std::int64_t> PackedPieces::bytes_at(std::int64_t piece, std::int64_t offset,
+                                                   std::int64_t size) const {
+    std::vector<std::byte> bytes;
+    for (const Place& place : places_.at(index_of(piece))) {
+        if (place.is_in_file && place.offset == offset && offset + place.bytes <= size &&
+            (!has_several_runs_ || read(piece, place, bytes))) {
+            return place.bytes;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> PackedPieces::chunk_at(std::int64_t chunk, std::int64_t offset,
+                                                   std::int64_t size) const {
+    if (output_.layout.compression != Compression::none) {
+        return bytes_at(grid_.piece_of(chunk), offset, size);
+    }
+    for (std::int64_t layer = 0; layer < grid_.layers(); ++layer) {
+        const std::optional<std::int64_t> part = grid_.part_in({chunk, layer});
+        if (part && !bytes_at(*part, offset + layer * grid_.part_bytes(), size)) {
+            return std::nullopt;
+        }
+    }
+    return grid_.chunk_bytes();
+}
+
+std::vector<std::int64_t> PackedPieces::in_place(const FileOfChunks& file) const {
+    std::vector<std::int64_t> sizes;
+    if (files_ == nullptr) {
+        return sizes;
+    }
+    const GrowingFiles::Handle there =
+        files_->open(folder_of(output_.layout)->place(output_, file.chunks.front()).file);
+    const std::int64_t size = there ? there->size() : 0; // somebody may have removed or cut it
+    std::int64_t end = 0;
+    for (const std::int64_t chunk : file.chunks) {
+        const std::optional<std::int64_t> bytes = chunk < 0 ? 0 : chunk_at(chunk, end, size);
+        if (!bytes) {
+            break;
+        }
+        sizes.push_back(*bytes);
+        end += *bytes;
+    }
+    return sizes;
+}
+
+void PackedPieces::take(std::int64_t piece, std::vector<std::byte>& bytes) const {
+    if (read(piece, bytes)) {
+        return;
+    }
+    const std::int64_t chunk = grid_.place_of(piece).chunk;
+    const bool was_there = has(piece) || has(grid_.piece_of(chunk));
+    throw Error(ExitCode::output,
+                {"cannot put the compressed chunks together",
+                 fmt::format("{}, chunk {}", output_.file, chunk),
+                 was_there ? "its bytes have changed on the disk" : "no rank wrote it",
+                 was_there ? "Run the same command again: it computes the chunk once more"
+                           : "Set run.resume = \"never\" to restart the job"});
 }
 
 } // namespace runner

@@ -5,10 +5,10 @@
 #include "base/format.hpp"
 #include "base/json.hpp"
 #include "io/rows/written_format.hpp"
+#include "io/zarr/ome_rules.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -91,49 +91,41 @@ struct OmeAxes {
     std::vector<std::string> left_out;
 };
 
-/// The unit as OME-Zarr has it; empty for others.
-std::string unit_name(std::string_view unit, std::string_view type) {
-    constexpr std::array lengths = {std::pair(1.0, "meter"),       std::pair(1e-2, "centimeter"),
-                                    std::pair(1e-3, "millimeter"), std::pair(1e-6, "micrometer"),
-                                    std::pair(1e-9, "nanometer"),  std::pair(1e-10, "angstrom"),
-                                    std::pair(1e-12, "picometer")};
-    constexpr std::array times = {std::pair("s", "second"),       std::pair("sec", "second"),
-                                  std::pair("ms", "millisecond"), std::pair("us", "microsecond"),
-                                  std::pair("ns", "nanosecond"),  std::pair("min", "minute"),
-                                  std::pair("h", "hour")};
-    if (type == "space") {
-        const std::optional<double> metres = metres_in(unit);
-        for (const auto& [size, name] : lengths) {
-            if (metres && std::abs(*metres / size - 1) < 1e-9) {
-                return name;
-            }
-        }
-    }
-    if (type == "time") {
-        for (const auto& [known, name] : times) {
-            if (unit == known || unit == name) {
-                return name;
-            }
-        }
-    }
-    return "";
-}
-
 bool has_image_axes(const ArrayInfo& array) {
     return array.shape.size() >= 2 && array.shape.size() <= most_ome_axes;
+}
+
+bool is_named(const Axes& axes) {
+    return std::any_of(axes.each.begin(), axes.each.end(),
+                       [](const Axis& axis) { return !axis.name.empty(); });
+}
+
+/// The names of axes, where nothing names one the usual one; nothing where there are no names, or
+/// two are the same.
+std::vector<std::string> completed_names(OutputDataset output) {
+    std::vector<Axis>& each = output.axes.each;
+    const std::size_t count = output.array.shape.size();
+    for (std::size_t axis = 0; is_named(output.axes) && axis < std::min(each.size(), count);
+         ++axis) {
+        if (each[axis].name.empty()) {
+            each[axis].name = usual_name(axis, count);
+        }
+    }
+    return dimension_names(output);
 }
 
 OmeAxes ome_axes(const OutputDataset& output) {
     const std::size_t count = output.array.shape.size();
     OmeAxes made{output.axes, {}};
-    const std::vector<std::string> names = dimension_names(output);
+    const std::vector<std::string> names = completed_names(output);
+    const bool is_ordered = is_ome_order(names);
     made.axes.each.resize(count);
-    if (!is_ome_order(names)) {
-        for (std::size_t axis = 0; axis < count; ++axis) {
-            made.axes.each[axis].name = usual_name(axis, count);
-        }
+    for (std::size_t axis = 0; axis < count; ++axis) {
+        made.axes.each[axis].name = is_ordered ? names[axis] : usual_name(axis, count);
+    }
+    if (!is_ordered) {
         constexpr std::size_t most_sure = 3; // z, y and x
-        if (!names.empty()) {
+        if (is_named(output.axes)) {
             made.left_out.push_back("the names of axes, " + output.axes.names() +
                                     ", which OME-Zarr has not in this order");
         } else if (count > most_sure) {
@@ -142,7 +134,7 @@ OmeAxes ome_axes(const OutputDataset& output) {
         }
     }
     for (Axis& axis : made.axes.each) {
-        const std::string unit = unit_name(axis.unit, type_of(axis.name));
+        const std::string unit = ome_unit(axis.unit, type_of(axis.name));
         if (unit.empty() && !axis.unit.empty()) {
             made.left_out.push_back("the unit " + axis.unit + " of axis " + axis.name);
         }
@@ -195,10 +187,11 @@ Json channel_list(const Axes& axes, const Extremes& extremes) {
     Json list = Json::array();
     for (std::size_t i = 0; i < extremes.size(); ++i) {
         Json channel = Json::object();
-        if (!axes.channels.empty()) {
+        if (!axes.channels.empty() && !axes.channels[i].empty()) {
             channel["label"] = axes.channels[i];
         }
-        channel["color"] = !axes.colours.empty()  ? axes.colours[i]
+        const bool has_colour = !axes.colours.empty() && !axes.colours[i].empty();
+        channel["color"] = has_colour             ? axes.colours[i]
                            : extremes.size() == 1 ? std::string("FFFFFF")
                                                   : std::string(colours.at(i % colours.size()));
         channel["active"] = true;
@@ -209,9 +202,11 @@ Json channel_list(const Axes& axes, const Extremes& extremes) {
 }
 
 void add_axis_losses(const Axes& axes, std::vector<std::string>& left_out) {
-    for (const Axis& axis : axes.each) {
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        const Axis& axis = axes.each[i];
         if (axis.spacing) {
-            left_out.push_back("the spacing of axis " + axis.name);
+            left_out.push_back("the spacing of axis " +
+                               (axis.name.empty() ? std::to_string(i) : axis.name));
         }
     }
 }
@@ -377,6 +372,9 @@ std::vector<std::string> left_out_of_array(const OutputDataset& output) {
     }
     if (!output.axes.channels.empty()) {
         left_out.emplace_back("the names of channels");
+    }
+    if (output.axes.colours.size() > 1) {
+        left_out.emplace_back("the colours of channels");
     }
     if (output.axes.has_wavelengths()) {
         left_out.emplace_back("the wavelengths of channels");

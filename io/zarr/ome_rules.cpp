@@ -3,12 +3,15 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "io/rows/axes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -168,6 +171,27 @@ std::optional<std::size_t> check_first_image(const Json& attributes) {
         check_channels(*omero);
     }
     return axes.size();
+}
+
+std::string ome_unit(std::string_view unit, std::string_view type) {
+    using Names = std::vector<std::pair<double, const char*>>;
+    static const Names lengths = {{1.0, "meter"},       {1e-2, "centimeter"}, {1e-3, "millimeter"},
+                                  {1e-6, "micrometer"}, {1e-9, "nanometer"},  {1e-10, "angstrom"},
+                                  {1e-12, "picometer"}};
+    static const Names times = {{1.0, "second"},      {1e-3, "millisecond"}, {1e-6, "microsecond"},
+                                {1e-9, "nanosecond"}, {60.0, "minute"},      {3600.0, "hour"},
+                                {86400.0, "day"}};
+    const bool is_time = type == "time";
+    if (!is_time && type != "space") {
+        return "";
+    }
+    const std::optional<double> size = is_time ? seconds_in(unit) : metres_in(unit);
+    for (const auto& [each, name] : is_time ? times : lengths) {
+        if (size == each) {
+            return name;
+        }
+    }
+    return "";
 }
 
 } // namespace runner

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace runner {
 
@@ -15,5 +17,8 @@ namespace runner {
 /// of the axes is not checked: they can be told apart in any. @throws JsonError that says what is
 /// wrong.
 std::optional<std::size_t> check_first_image(const Json& attributes);
+
+/// The unit of an axis as OME-Zarr has it; empty for others. `type`: of the axis, space or time.
+std::string ome_unit(std::string_view unit, std::string_view type);
 
 } // namespace runner

@@ -7,6 +7,7 @@
 #include "io/zarr/ome_images.hpp"
 #include "io/zarr/zarr_array.hpp"
 #include "io/zarr/zarr_chunks.hpp"
+#include "io/zarr/zarr_invalid.hpp"
 #include "io/zarr/zarr_scales.hpp"
 #include "io/zarr/zarr_store.hpp"
 
@@ -84,6 +85,7 @@ struct FoundArray {
     std::string name;
     Node node;
     std::optional<std::size_t> axes; ///< of the image that it was found as
+    std::string note = {};           ///< of the images beside that
 };
 
 FoundArray only_array(ZarrStore& store, const std::string& group) {
@@ -152,14 +154,14 @@ FoundArray find_array(ZarrStore& store, const std::string& dataset) {
         refuse_zarr(file_and_dataset(store.folder(), level->name),
                     "the multiscales of its group name it, and there is no array");
     }
-    return {level->name, std::move(node), level->axes};
+    return {level->name, std::move(node), level->axes, std::move(level->note)};
 }
 
 } // namespace
 
 StoredRows survey_zarr(const SurveyedDataset& what) {
     ZarrStore store(what.file, what.rules);
-    const auto [name, node, axes] = find_array(store, what.dataset);
+    const auto [name, node, axes, note] = find_array(store, what.dataset);
     StoredRows stored;
     stored.dataset = "/" + (name.empty() ? root_array : name);
     const std::string where = file_and_dataset(store.folder(), stored.dataset);
@@ -171,10 +173,16 @@ StoredRows survey_zarr(const SurveyedDataset& what) {
                         std::to_string(array.info.array.shape.size()),
                     mend_image(store));
     }
+    if (!note.empty()) {
+        array.info.notes.push_back(note);
+    }
     describe_level(store, name, array.info);
     if (array.info.axes.each.empty()) {
         describe_names(store, name, node.text, array.info);
+    } else {
+        note_other_names(node.text, where, array.info);
     }
+    describe_invalid(store, name, node.text, array.info);
     list_unkept(store, name, array.info);
     ZarrChunks chunks = list_zarr_chunks(store, name, array, where, what.rules.bad_chunks);
     stored.way = StoredRows::Way::chunks;

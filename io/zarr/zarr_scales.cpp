@@ -2,11 +2,13 @@
 #include "io/zarr/zarr_scales.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/zarr/ome_rules.hpp"
 #include "io/zarr/zarr_array.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -72,8 +74,8 @@ std::string colour_of(std::string text) {
     return is_colour ? text : "";
 }
 
-/// What `omero` says of each channel under a name, as `text_of` has it; none where that is empty of
-/// one.
+/// What `omero` says of each channel under a name, as `text_of` has it; empty texts where it says
+/// nothing.
 template <class TextOf>
 std::vector<std::string> of_channels(const Json& attributes, const char* key,
                                      const TextOf& text_of) {
@@ -86,12 +88,8 @@ std::vector<std::string> of_channels(const Json& attributes, const char* key,
     std::vector<std::string> texts;
     for (const Json& each : channels->values()) {
         const Json* const found = each.find(key);
-        std::string text =
-            found != nullptr && found->is_string() ? text_of(found->get<std::string>()) : "";
-        if (text.empty()) {
-            return {};
-        }
-        texts.push_back(std::move(text));
+        texts.push_back(found != nullptr && found->is_string() ? text_of(found->get<std::string>())
+                                                               : "");
     }
     return texts;
 }
@@ -134,6 +132,55 @@ std::vector<std::string> own_names(const Json* list) {
     return names;
 }
 
+/// Axes whose scale is no distance, as a negative one: fitting_axes() leaves it out.
+void note_scales(const Axes& axes, const std::string& where, DatasetInfo& info) {
+    std::string said;
+    for (const Axis& axis : axes.each) {
+        if (axis.spacing && !(std::isfinite(*axis.spacing) && *axis.spacing > 0)) {
+            said += fmt::format("{}{} of {}", said.empty() ? "" : ", ", *axis.spacing,
+                                axis.name.empty() ? "?" : axis.name);
+        }
+    }
+    if (!said.empty()) {
+        info.notes.push_back(
+            format_error({"a scale of the image is not above 0", where, "it is " + said,
+                          "It is left out; write the spacing as input.spacing"}));
+    }
+}
+
+/// The elements of an image of labels are the numbers of objects.
+void note_labels(const Json& attributes, const std::string& where, DatasetInfo& info) {
+    const Json* const ome = attributes.find("ome");
+    if ((ome == nullptr ? attributes : *ome).find("image-label") != nullptr) {
+        info.notes.push_back(format_error(
+            {"the elements are labels", where,
+             "its group says so (image-label), and an output does not",
+             "They are taken as numbers, and a mean of labels is none of them; coarser levels have "
+             "labels by output.downsample = \"mode\""}));
+    }
+}
+
+/// Names the arrays beside this one that xarray has the coordinates of its axes in.
+void note_coordinates(ZarrStore& store, const std::string& array,
+                      const std::vector<std::string>& names, DatasetInfo& info) {
+    const std::size_t end = array.rfind('/');
+    const std::string group = end == std::string::npos ? "" : array.substr(0, end);
+    std::string found;
+    for (const std::string& name : names) {
+        const std::string beside = joined(group, name);
+        const bool is_array =
+            !array.empty() && !name.empty() && beside != array &&
+            name.find('/') == std::string::npos &&
+            (store.text(joined(beside, zarr_json)) || store.text(joined(beside, zarray_json)));
+        if (is_array) {
+            found.append(found.empty() ? "" : ", ").append(name);
+        }
+    }
+    if (!found.empty()) {
+        info.unkept.push_back("the coordinates of axes, " + found);
+    }
+}
+
 } // namespace
 
 Json zarr_attributes(ZarrStore& store, const std::string& name) {
@@ -166,6 +213,12 @@ std::optional<FirstLevel> first_level(ZarrStore& store, const std::string& group
         level.axes = check_first_image(attributes);
         const Json& first = images_of(attributes).front().at("datasets").at(0);
         level.name = joined(group, trimmed(first.at("path").get<std::string>()));
+        if (const std::size_t count = images_of(attributes).size(); count > 1) {
+            level.note = format_error(
+                {"one image of several is read", file_and_dataset(store.folder(), "/" + group),
+                 fmt::format("its group has {} (multiscales), and the first is taken", count),
+                 "runner inspect lists the arrays of the others; name one as input.dataset"});
+        }
         return level;
     } catch (const JsonError& error) {
         refuse_zarr(file_and_dataset(store.folder(), group),
@@ -178,6 +231,28 @@ std::string mend_image(const ZarrStore& store) {
     return "Get it again from where it was made; or read an array alone, without what is said of "
            "it, as " +
            store.folder() + ":/0: runner inspect " + shell_word(store.folder()) + " lists them";
+}
+
+void note_other_names(std::string_view metadata, const std::string& where, DatasetInfo& info) {
+    std::vector<std::string> names;
+    try {
+        names = own_names(Json::parse(metadata).find("dimension_names"));
+    } catch (const JsonError&) {
+        return; // they are no list
+    }
+    bool is_other = false;
+    std::string listed;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        is_other = is_other || (names.size() == info.axes.each.size() && !names[i].empty() &&
+                                names[i] != info.axes.each[i].name);
+        listed += (i == 0 ? "" : ", ") + (names[i].empty() ? "?" : names[i]);
+    }
+    if (is_other) {
+        info.notes.push_back(format_error(
+            {"the names of axes contradict one another", where,
+             "its dimension_names are " + listed + ", and its image says " + info.axes.names(),
+             "Those of the image are taken; input.axes of a job overrules them"}));
+    }
 }
 
 void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,
@@ -197,6 +272,7 @@ void describe_names(ZarrStore& store, const std::string& array, std::string_view
     if (!is_named || names.size() != info.array.shape.size()) {
         return;
     }
+    note_coordinates(store, array, names, info);
     for (std::string& name : names) {
         info.axes.each.push_back({std::move(name)});
     }
@@ -220,7 +296,10 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
             for (const Json& image : images_of(attributes)) {
                 for (const Json& level : image.at("datasets").values()) {
                     if (trimmed(level.at("path").get<std::string>()) == path) {
+                        const std::string where = file_and_dataset(store.folder(), "/" + array);
                         info.axes = axes_of(image, level, info.array.shape);
+                        note_scales(info.axes, where, info);
+                        note_labels(attributes, where, info);
                         info.axes.channels = of_channels(attributes, "label", printable);
                         info.axes.colours = of_channels(attributes, "color", colour_of);
                         if (info.axes.each.back().name != "c") {
@@ -253,7 +332,17 @@ void list_unkept(ZarrStore& store, const std::string& array, DatasetInfo& info) 
     } catch (const JsonError&) {
         return; // they say nothing
     }
-    std::erase(names, "_ARRAY_DIMENSIONS"); // names of axes
+    std::erase_if(names, [&info](const std::string& name) {
+        return name == "_ARRAY_DIMENSIONS" || // names of axes
+               std::any_of(info.invalid.begin(), info.invalid.end(),
+                           [&](const std::string& mark) { return mark.starts_with(name + " = "); });
+    });
+    for (const char* name : {"scale_factor", "add_offset"}) {
+        if (std::erase(names, name) > 0) {
+            info.unkept.push_back(std::string(name) +
+                                  ": the elements were taken as they are stored");
+        }
+    }
     if (names.empty()) {
         return;
     }

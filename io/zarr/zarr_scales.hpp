@@ -22,6 +22,7 @@ Json zarr_attributes(ZarrStore& store, const std::string& name);
 struct FirstLevel {
     std::string name;                ///< in the store
     std::optional<std::size_t> axes; ///< that it must have, where the rules say so
+    std::string note = {};           ///< of the images beside it, for people; empty without
 };
 
 /// Nothing where the group has no image. @throws Error (input), also for an image that OME-Zarr
@@ -36,11 +37,16 @@ std::string mend_image(const ZarrStore& store);
 /// nothing, and a note says so.
 void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info);
 
+/// Adds a note where the array's own metadata name axes otherwise than its description, which a
+/// group has.
+void note_other_names(std::string_view metadata, const std::string& where, DatasetInfo& info);
+
 /// Adds to an array's description the names of its axes that its own metadata say.
 void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,
                     DatasetInfo& info);
 
-/// Adds the array's own attributes to DatasetInfo::unkept, by their names.
+/// Adds the array's own attributes to DatasetInfo::unkept, by their names, without those that
+/// DatasetInfo::invalid has.
 void list_unkept(ZarrStore& store, const std::string& array, DatasetInfo& info);
 
 } // namespace runner

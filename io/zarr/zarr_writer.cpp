@@ -204,6 +204,20 @@ FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlav
     return file;
 }
 
+PlaceInFile place_in_zarr(const OutputDataset& output, std::int64_t chunk) {
+    const ChunkGrid grid(output.array, output.layout);
+    const Extents& shape = output.array.shape;
+    const Extents within = counts_along(zarr_shard(output.array, output.layout), grid.chunk());
+    const Extents shards = counts_along(counts_along(shape, grid.chunk()), within);
+    const Extents at = coordinates(chunk, counts_along(shape, grid.chunk()));
+    PlaceInFile place;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+        place.file = place.file * shards[axis] + at[axis] / within[axis];
+        place.index = place.index * within[axis] + at[axis] % within[axis];
+    }
+    return place;
+}
+
 std::vector<std::byte> zarr_tail(const OutputDataset& output, const FileOfChunks& file,
                                  std::span<const std::int64_t> sizes) {
     if (!is_in_shards(output)) {

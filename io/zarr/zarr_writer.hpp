@@ -32,6 +32,7 @@ std::vector<std::int64_t> zarr_shard(const ArrayInfo& array, const OutputLayout&
 /// FolderOfChunks' functions.
 std::int64_t zarr_files(const OutputDataset& output);
 FileOfChunks zarr_file(const OutputDataset& output, std::int64_t index, ZarrFlavour flavour);
+PlaceInFile place_in_zarr(const OutputDataset& output, std::int64_t chunk);
 std::vector<std::byte> zarr_tail(const OutputDataset& output, const FileOfChunks& file,
                                  std::span<const std::int64_t> sizes);
 std::vector<std::pair<std::string, std::string>> zarr_texts(const OutputDataset& output,

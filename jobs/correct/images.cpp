@@ -142,6 +142,14 @@ DatasetLayout field_layout(const std::string& file, const FieldRole& role, const
     if (source.between == Between::interpolate) {
         refuse_between(role, "a Data Exchange file does not say when its frames were taken");
     }
+    if (!counts_frames(layout.info.axes)) {
+        throw Error(ExitCode::usage,
+                    {"correct has no " + std::string(role.name), key_of(role),
+                     "it is left out, and " + file + ":" + layout.dataset +
+                         " are no frames: its axes are " + layout.info.axes.names(),
+                     std::string("Correct the projections before they are transposed, or write ") +
+                         field_to_write});
+    }
     source.dataset = exchange_field(layout.dataset, role.frames);
     if (!input.files->has_dataset(file, *source.dataset)) {
         throw Error(ExitCode::input,

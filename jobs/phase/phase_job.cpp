@@ -201,9 +201,9 @@ class PhaseParameters : public ListedParameters<PhaseKeys> {
     }
 };
 
-/// What lies in kept memory: sums of raised values of counted rows and of others, then the tables.
-std::uint64_t* raised_in(std::byte* kept, bool are_counted) {
-    return reinterpret_cast<std::uint64_t*>(kept) + (are_counted ? 0 : 1);
+/// What lies in kept memory: the counts of counted rows and of others, then the tables.
+PhaseCounts* counts_in(std::byte* kept, bool are_counted) {
+    return reinterpret_cast<PhaseCounts*>(kept) + (are_counted ? 0 : 1);
 }
 
 } // namespace
@@ -247,19 +247,22 @@ void PhaseJob::prepare(Queue& queue, std::byte* kept) const {
 }
 
 std::vector<std::string> PhaseJob::counted() const {
-    return phase_.takes_log ? std::vector<std::string>{"raised_values"}
-                            : std::vector<std::string>{};
+    std::vector<std::string> names{std::string(nan_values)};
+    if (phase_.takes_log) {
+        names.insert(names.begin(), "raised_values");
+    }
+    return names;
 }
 
 std::vector<std::int64_t> PhaseJob::counts(Queue& queue, const std::byte* kept) const {
-    if (!phase_.takes_log) {
-        return {};
-    }
-    return {fetch_counts<std::int64_t>(queue, kept)};
+    const auto all = fetch_counts<PhaseCounts>(queue, kept);
+    const auto nans = static_cast<std::int64_t>(all.nans);
+    return phase_.takes_log ? std::vector<std::int64_t>{static_cast<std::int64_t>(all.raised), nans}
+                            : std::vector<std::int64_t>{nans};
 }
 
 std::shared_ptr<const StreamJob> PhaseJob::counting_part() const {
-    return phase_.takes_log ? std::make_shared<PhaseJob>(*this) : nullptr;
+    return std::make_shared<PhaseJob>(*this);
 }
 
 void PhaseJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std::byte* out,
@@ -272,7 +275,7 @@ void PhaseJob::run(Queue& queue, const RowBlock& block, const std::byte* in, std
         std::visit(
             [&](auto& backend) {
                 retrieve_phase(backend, phase_, count, from, to, memory.kept + memory_alignment,
-                               memory.scratch, raised_in(memory.kept, rows.are_counted));
+                               memory.scratch, counts_in(memory.kept, rows.are_counted));
             },
             queue);
     });

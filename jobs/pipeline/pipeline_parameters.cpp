@@ -120,21 +120,30 @@ std::vector<InputDataset> PipelineParameters::inputs() const {
 }
 
 KindParameters::Invalid PipelineParameters::invalid() const {
-    Invalid all = Invalid::heeds;
+    // What a later step ignores, those before it heed.
+    return steps_.front().parameters->invalid() == Invalid::ignores ? Invalid::ignores
+                                                                    : Invalid::heeds;
+}
+
+const StepParameters* PipelineParameters::ignoring_step() const {
+    if (later_ignoring_) {
+        return &*later_ignoring_;
+    }
     for (const StepParameters& step : steps_) {
         const Invalid own = step.parameters->invalid();
         if (own == Invalid::ignores || own == Invalid::removes) {
-            return own;
+            return own == Invalid::ignores ? &step : nullptr;
         }
-        all = own == Invalid::requires_some ? own : all;
     }
-    return all;
+    return nullptr;
 }
 
 std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
                                                    std::optional<ElementType> output_type) const {
     std::vector<PipelineStep> made;
     JobInput next = input;
+    // Elements that a step makes invalid, or a fill leaves so, are not the file's alone.
+    bool are_of_file = input.invalid && input.invalid_rule.is_of_file;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
         const StepParameters& step = steps_[i];
         const bool last = i + 1 == steps_.size();
@@ -144,6 +153,10 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
                 throw Error(ExitCode::input,
                             {step.kind + " does not take these elements", "",
                              "they are " + type_text(next.array) + ", not real numbers", ""});
+            }
+            are_of_file = are_of_file && step.parameters->invalid() != Invalid::requires_some;
+            if (are_of_file && step.parameters->invalid() == Invalid::ignores) {
+                next.invalid.reset(); // it takes them as values, and a warning says so
             }
             if (next.invalid && step.parameters->invalid() == Invalid::ignores) {
                 throw Error(ExitCode::usage,
@@ -208,6 +221,9 @@ PipelineParameters PipelineParameters::part(std::size_t first, std::size_t steps
     const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
     PipelineParameters part({begin, begin + static_cast<std::ptrdiff_t>(steps)});
     part.is_later_ = first > 0;
+    if (const StepParameters* const step = first == 0 ? ignoring_step() : nullptr) {
+        part.later_ignoring_ = *step;
+    }
     return part;
 }
 

@@ -76,6 +76,9 @@ class PipelineParameters : public KindParameters {
 
     /// A step that removes invalid elements is followed by any.
     Invalid invalid() const override;
+    /// The first step that takes invalid elements of the input as values; null where there is none,
+    /// or a step before fills them all.
+    const StepParameters* ignoring_step() const;
 
     /// The job that makes the last step's output alone: what others save does not end a pass.
     /// @throws Error (usage or input) as the step's kind does, with the step's place; and where
@@ -101,6 +104,8 @@ class PipelineParameters : public KindParameters {
 
     std::vector<StepParameters> steps_;
     bool is_later_ = false; ///< the steps of a pass but the first
+    /// The ignoring_step() of all passes; known in the first pass alone.
+    std::optional<StepParameters> later_ignoring_;
 };
 
 } // namespace runner

@@ -2,6 +2,7 @@
 #include "jobs/rescale/rescale_job.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "jobs/axis_work.hpp"
 #include "jobs/counted_rows.hpp"
@@ -214,6 +215,20 @@ std::vector<std::string> RescaleJob::axis_work(std::size_t axes) const {
 std::optional<double> RescaleJob::invalid() const {
     return in_invalid_ ? std::optional(invalid_value(rescale_.out_type, *in_invalid_))
                        : std::nullopt;
+}
+
+std::vector<std::string> RescaleJob::notes() const {
+    const std::optional<double> number = invalid();
+    const std::array<double, 2> ends = *clipped_to();
+    if (!number || std::isnan(*number) || *number < ends[0] || *number > ends[1]) {
+        return {};
+    }
+    return {format_error({"valid elements may become what invalid ones are",
+                          file_and_dataset(source_.file, source_.dataset),
+                          fmt::format("these are {:.17g} in the output, and rescale.to has that "
+                                      "number too",
+                                      *number),
+                          "Write a range without it, or a dtype of floats"})};
 }
 
 std::optional<std::array<double, 2>> RescaleJob::clipped_to() const {

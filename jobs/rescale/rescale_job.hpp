@@ -41,6 +41,8 @@ class RescaleJob : public StreamJob {
     std::vector<Attribute> attributes() const override;
     int channels() const override { return channels_; }
     std::optional<double> invalid() const override;
+    /// Where valid elements may become the number that invalid ones are.
+    std::vector<std::string> notes() const override;
     std::optional<std::array<double, 2>> clipped_to() const override;
     /// For the range, where it is not given as numbers.
     std::unique_ptr<Survey> survey() const override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/bin/bin.hpp"
 
-#include "kernels/bin/bin_view.hpp"
+#include "kernels/bin/bin_call.hpp"
 #include "kernels/elements/elements.hpp"
 #include "kernels/elements/invalid.hpp"
 
@@ -149,42 +149,42 @@ void mark_empty(ElementType type, double invalid, const std::vector<double>& cou
 /// Makes parts of rows of the output.
 class BlockRows {
   public:
-    BlockRows(const Bin& bin, const BinView& view, const std::byte* in, std::byte* out)
-        : bin_(bin), view_(view), in_(in), out_(out), in_size_(size_of(bin.in_type)),
+    BlockRows(const Bin& bin, const BinCall& call, const std::byte* in, std::byte* out)
+        : bin_(bin), call_(call), in_(in), out_(out), in_size_(size_of(bin.in_type)),
           out_size_(size_of(bin.out_type)),
-          piece_(std::max<std::int64_t>(1, piece_elements / (view.factor_x * view.channels))) {}
+          piece_(std::max<std::int64_t>(1, piece_elements / (call.factor_x * call.channels))) {}
 
-    std::int64_t pieces() const { return (view_.out_columns + piece_ - 1) / piece_; }
+    std::int64_t pieces() const { return (call_.out_columns + piece_ - 1) / piece_; }
 
     /// Pixels [first, first + piece_) of row `row` of the output, counted through layers and
     /// frames.
     void make(std::int64_t row, std::int64_t piece, Space& space) const {
         const std::int64_t first = piece * piece_;
-        const std::int64_t count = std::min(piece_, view_.out_columns - first);
-        const std::int64_t oy = row % view_.out_rows;
-        const std::int64_t oz = row / view_.out_rows % view_.out_layers;
-        const std::int64_t frame = row / view_.out_rows / view_.out_layers;
-        const std::int64_t z_end = std::min(view_.layers, (oz + 1) * view_.factor_z);
-        const std::int64_t y_end = std::min(view_.rows, (oy + 1) * view_.factor_y);
-        space.sums.assign(static_cast<std::size_t>(count * view_.channels), 0);
+        const std::int64_t count = std::min(piece_, call_.out_columns - first);
+        const std::int64_t oy = row % call_.out_rows;
+        const std::int64_t oz = row / call_.out_rows % call_.out_layers;
+        const std::int64_t frame = row / call_.out_rows / call_.out_layers;
+        const std::int64_t z_end = std::min(call_.layers, (oz + 1) * call_.factor_z);
+        const std::int64_t y_end = std::min(call_.rows, (oy + 1) * call_.factor_y);
+        space.sums.assign(static_cast<std::size_t>(count * call_.channels), 0);
         if (bin_.invalid) {
             space.counts.assign(space.sums.size(), 0);
         }
-        for (std::int64_t z = oz * view_.factor_z; z < z_end; ++z) {
-            for (std::int64_t y = oy * view_.factor_y; y < y_end; ++y) {
-                add_row((frame * view_.layers + z) * view_.rows + y, first, count, space);
+        for (std::int64_t z = oz * call_.factor_z; z < z_end; ++z) {
+            for (std::int64_t y = oy * call_.factor_y; y < y_end; ++y) {
+                add_row((frame * call_.layers + z) * call_.rows + y, first, count, space);
             }
         }
-        std::byte* const to = out_ + (row * view_.out_columns + first) * view_.channels * out_size_;
-        if (view_.is_mean && bin_.invalid) {
+        std::byte* const to = out_ + (row * call_.out_columns + first) * call_.channels * out_size_;
+        if (call_.is_mean && bin_.invalid) {
             std::transform(space.sums.begin(), space.sums.end(), space.counts.begin(),
                            space.sums.begin(), std::divides<>());
-        } else if (view_.is_mean) {
+        } else if (call_.is_mean) {
             const std::int64_t lines =
-                (z_end - oz * view_.factor_z) * (y_end - oy * view_.factor_y);
+                (z_end - oz * call_.factor_z) * (y_end - oy * call_.factor_y);
             divide(lines, first, count, space.sums);
         }
-        store_elements(bin_.out_type, space.sums.data(), count * view_.channels, to);
+        store_elements(bin_.out_type, space.sums.data(), count * call_.channels, to);
         if (bin_.invalid) {
             mark_empty(bin_.out_type, *bin_.invalid, space.counts, to);
         }
@@ -192,11 +192,11 @@ class BlockRows {
 
   private:
     void add_row(std::int64_t row, std::int64_t first, std::int64_t count, Space& space) const {
-        const std::int64_t begin = first * view_.factor_x;
-        const std::int64_t end = std::min(view_.columns, (first + count) * view_.factor_x);
-        const std::int64_t elements = (end - begin) * view_.channels;
+        const std::int64_t begin = first * call_.factor_x;
+        const std::int64_t end = std::min(call_.columns, (first + count) * call_.factor_x);
+        const std::int64_t elements = (end - begin) * call_.channels;
         const std::byte* const from =
-            in_ + (row * view_.columns + begin) * view_.channels * in_size_;
+            in_ + (row * call_.columns + begin) * call_.channels * in_size_;
         space.values.resize(static_cast<std::size_t>(elements));
         load_elements(bin_.in_type, from, elements, space.values.data());
         if (bin_.invalid) {
@@ -209,27 +209,27 @@ class BlockRows {
     /// Adds `pixels` values side by side to `count` sums, the last of which may get fewer.
     void add_pixels(const double* values, std::int64_t pixels, std::int64_t count,
                     double* sums) const {
-        const std::int64_t whole = pixels / view_.factor_x;
-        add_columns(values, whole, view_.factor_x, view_.channels, sums);
+        const std::int64_t whole = pixels / call_.factor_x;
+        add_columns(values, whole, call_.factor_x, call_.channels, sums);
         if (whole < count) {
-            const std::int64_t used = whole * view_.factor_x;
-            add_columns(values + used * view_.channels, 1, pixels - used, view_.channels,
-                        sums + whole * view_.channels);
+            const std::int64_t used = whole * call_.factor_x;
+            add_columns(values + used * call_.channels, 1, pixels - used, call_.channels,
+                        sums + whole * call_.channels);
         }
     }
 
     void divide(std::int64_t lines, std::int64_t first, std::int64_t count,
                 std::vector<double>& sums) const {
-        const std::int64_t whole = std::min(count, view_.columns / view_.factor_x - first);
-        const auto elements = static_cast<double>(lines * view_.factor_x);
-        const auto end = sums.begin() + whole * view_.channels;
+        const std::int64_t whole = std::min(count, call_.columns / call_.factor_x - first);
+        const auto elements = static_cast<double>(lines * call_.factor_x);
+        const auto end = sums.begin() + whole * call_.channels;
         std::for_each(sums.begin(), end, [elements](double& sum) { sum /= elements; });
-        const auto rest = static_cast<double>(lines * (view_.columns % view_.factor_x));
+        const auto rest = static_cast<double>(lines * (call_.columns % call_.factor_x));
         std::for_each(end, sums.end(), [rest](double& sum) { sum /= rest; });
     }
 
     const Bin& bin_;
-    const BinView& view_;
+    const BinCall& call_;
     const std::byte* in_;
     std::byte* out_;
     std::int64_t in_size_;
@@ -241,12 +241,12 @@ class BlockRows {
 
 void bin(CpuQueue& queue, const Bin& bin, const RowBlock& block, const std::byte* in,
          std::byte* out) {
-    const BinView view = bin_view(bin, block);
-    const BlockRows rows(bin, view, in, out);
+    const BinCall call = bin_call(bin, block);
+    const BlockRows rows(bin, call, in, out);
     tbb::enumerable_thread_specific<Space> spaces;
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
-        tbb::parallel_for(Range(0, view.all_rows() * rows.pieces(), 8), [&](const Range& range) {
+        tbb::parallel_for(Range(0, call.all_rows() * rows.pieces(), 8), [&](const Range& range) {
             Space& space = spaces.local();
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
                 rows.make(i / rows.pieces(), i % rows.pieces(), space);

@@ -75,7 +75,7 @@ add_row(const ElementVector<In, Piece<In, factor>::n> (&x)[Piece<In, factor>::lo
 /// `stores_all`: rows of the output begin at multiples of what a thread stores.
 template <class In, int factor>
 __global__ void __launch_bounds__(threads, blocks_at_once)
-    bin_vectors_kernel(BinView view, std::uint32_t strips, Mean mean, bool stores_all, const In* in,
+    bin_vectors_kernel(BinCall call, std::uint32_t strips, Mean mean, bool stores_all, const In* in,
                        std::byte* out) {
     using Part = Piece<In, factor>;
     using Vector = ElementVector<In, Part::n>;
@@ -84,32 +84,32 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     const std::int64_t row = std::int64_t{line} * blockDim.y + threadIdx.y;
     const std::int64_t column =
         (std::int64_t{blockIdx.x - line * strips} * blockDim.x + threadIdx.x) * m;
-    if (row >= view.frames * view.out_layers * view.out_rows || column >= view.out_columns) {
+    if (row >= call.frames * call.out_layers * call.out_rows || column >= call.out_columns) {
         return;
     }
-    const BlockRows rows(view, row);
-    const std::int64_t at = row * view.out_columns + column;
+    const BlockRows rows(call, row);
+    const std::int64_t at = row * call.out_columns + column;
     // Blocks at the end of a row or of a column may have less, or the row no more vectors.
-    if ((column + m) * factor > view.columns || rows.z_count < view.factor_z ||
-        rows.y_count < view.factor_y) {
-        for (int i = 0; i < m && column + i < view.out_columns; ++i) {
-            const double results[1] = {any_block(view, rows, column + i, 0, in)};
-            store_as(view.out_type, results, 1, true, out, at + i);
+    if ((column + m) * factor > call.columns || rows.z_count < call.factor_z ||
+        rows.y_count < call.factor_y) {
+        for (int i = 0; i < m && column + i < call.out_columns; ++i) {
+            const double results[1] = {any_block(call, rows, column + i, 0, in)};
+            store_as(call.out_type, results, 1, true, out, at + i);
         }
         return;
     }
-    const std::int64_t held = view.out_columns - column;
+    const std::int64_t held = call.out_columns - column;
     SumOf<In> sums[m] = {};
     for (int z = 0; z < rows.z_count; ++z) {
-        const In* from = in + (rows.first + z * view.rows) * view.columns + column * factor;
+        const In* from = in + (rows.first + z * call.rows) * call.columns + column * factor;
         int y = 0;
-        for (; y + 2 <= rows.y_count; y += 2, from += 2 * view.columns) {
+        for (; y + 2 <= rows.y_count; y += 2, from += 2 * call.columns) {
             Vector first[Part::loads];
             Vector second[Part::loads];
 #pragma unroll
             for (int v = 0; v < Part::loads; ++v) {
                 first[v] = reinterpret_cast<const Vector*>(from)[v];
-                second[v] = reinterpret_cast<const Vector*>(from + view.columns)[v];
+                second[v] = reinterpret_cast<const Vector*>(from + call.columns)[v];
             }
             add_row<In, factor>(first, sums);
             add_row<In, factor>(second, sums);
@@ -139,43 +139,43 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     for (int i = 0; i < m; ++i) {
         results[i] = mean.divides ? mean.quotient(sums[i]) : to_double(sums[i]);
     }
-    store_as(view.out_type, results, held, stores_all, out, at);
+    store_as(call.out_type, results, held, stores_all, out, at);
 }
 
 /// Any blocks: a thread makes one element.
 template <class In>
 __global__ void __launch_bounds__(threads, blocks_at_once)
-    bin_kernel(BinView view, std::uint32_t strips, const In* in, std::byte* out) {
+    bin_kernel(BinCall call, std::uint32_t strips, const In* in, std::byte* out) {
     const std::uint32_t line = blockIdx.x / strips;
     const std::int64_t row = std::int64_t{line} * blockDim.y + threadIdx.y;
     const std::int64_t element =
         std::int64_t{blockIdx.x - line * strips} * blockDim.x + threadIdx.x;
-    if (row >= view.frames * view.out_layers * view.out_rows ||
-        element >= view.out_columns * view.channels) {
+    if (row >= call.frames * call.out_layers * call.out_rows ||
+        element >= call.out_columns * call.channels) {
         return;
     }
-    const BlockRows rows(view, row);
-    const std::int64_t pixel = view.channels == 1 ? element : element / view.channels;
-    const double results[1] = {any_block(view, rows, pixel, element - pixel * view.channels, in)};
-    store_as(view.out_type, results, 1, true, out,
-             row * view.out_columns * view.channels + element);
+    const BlockRows rows(call, row);
+    const std::int64_t pixel = call.channels == 1 ? element : element / call.channels;
+    const double results[1] = {any_block(call, rows, pixel, element - pixel * call.channels, in)};
+    store_as(call.out_type, results, 1, true, out,
+             row * call.out_columns * call.channels + element);
 }
 
 /// Launches bin_vectors_kernel() where blocks have `factor` columns and rows are made of vectors.
 template <class In, int factor>
-bool launch_vectors(CudaQueue& queue, const BinView& view, const In* in, std::byte* out) {
+bool launch_vectors(CudaQueue& queue, const BinCall& call, const In* in, std::byte* out) {
     using Part = Piece<In, factor>;
-    const std::int64_t count = view.factor_z * view.factor_y * view.factor_x;
-    if (view.factor_x != factor || view.channels != 1 || view.columns % Part::n != 0 ||
+    const std::int64_t count = call.factor_z * call.factor_y * call.factor_x;
+    if (call.factor_x != factor || call.channels != 1 || call.columns % Part::n != 0 ||
         reinterpret_cast<std::uintptr_t>(in) % (Part::n * sizeof(In)) != 0 ||
         (sizeof(In) <= 2 && count > Mean::most_elements)) {
         return false;
     }
-    const auto stored = static_cast<std::uintptr_t>(Part::results * size_of(view.out_type));
-    const bool stores_all = view.out_columns % Part::results == 0 &&
+    const auto stored = static_cast<std::uintptr_t>(Part::results * size_of(call.out_type));
+    const bool stores_all = call.out_columns % Part::results == 0 &&
                             reinterpret_cast<std::uintptr_t>(out) % stored == 0;
-    launch_rows<In>(queue, view, (view.out_columns + Part::results - 1) / Part::results,
-                    bin_vectors_kernel<In, factor>, Mean::of<In>(view), stores_all, in, out);
+    launch_rows<In>(queue, call, (call.out_columns + Part::results - 1) / Part::results,
+                    bin_vectors_kernel<In, factor>, Mean::of<In>(call), stores_all, in, out);
     return true;
 }
 
@@ -183,22 +183,22 @@ bool launch_vectors(CudaQueue& queue, const BinView& view, const In* in, std::by
 
 void bin(CudaQueue& queue, const Bin& bin, const RowBlock& block, const std::byte* in,
          std::byte* out) {
-    const BinView view = bin_view(bin, block);
-    if (view.all_rows() == 0 || view.out_columns == 0) {
+    const BinCall call = bin_call(bin, block);
+    if (call.all_rows() == 0 || call.out_columns == 0) {
         return;
     }
     if (bin.invalid) {
-        bin_valid(queue, bin, view, in, out);
+        bin_valid(queue, bin, call, in, out);
         return;
     }
     visit_element_type(bin.in_type, [&](auto zero) {
         using In = decltype(zero);
         const auto* from = reinterpret_cast<const In*>(in);
-        if (!launch_vectors<In, 1>(queue, view, from, out) &&
-            !launch_vectors<In, 2>(queue, view, from, out) &&
-            !launch_vectors<In, 3>(queue, view, from, out) &&
-            !launch_vectors<In, 4>(queue, view, from, out)) {
-            launch_rows<In>(queue, view, view.out_columns * view.channels, bin_kernel<In>, from,
+        if (!launch_vectors<In, 1>(queue, call, from, out) &&
+            !launch_vectors<In, 2>(queue, call, from, out) &&
+            !launch_vectors<In, 3>(queue, call, from, out) &&
+            !launch_vectors<In, 4>(queue, call, from, out)) {
+            launch_rows<In>(queue, call, call.out_columns * call.channels, bin_kernel<In>, from,
                             out);
         }
     });

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "kernels/bin/bin_view.hpp"
+#include "kernels/bin/bin_call.hpp"
 #include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
 
@@ -67,19 +67,19 @@ struct BlockRows {
     int z_count;
     int y_count;
 
-    __device__ BlockRows(const BinView& view, std::int64_t row) {
+    __device__ BlockRows(const BinCall& call, std::int64_t row) {
         std::int64_t oy = row;
         std::int64_t layer = 0; // of all frames' output
-        if (view.frames * view.out_layers > 1) {
-            layer = quotient(row, view.out_rows);
-            oy = row - layer * view.out_rows;
+        if (call.frames * call.out_layers > 1) {
+            layer = quotient(row, call.out_rows);
+            oy = row - layer * call.out_rows;
         }
-        const std::int64_t frame = view.out_layers == 1 ? layer : quotient(layer, view.out_layers);
-        const std::int64_t z = (layer - frame * view.out_layers) * view.factor_z;
-        const std::int64_t y = oy * view.factor_y;
-        first = (frame * view.layers + z) * view.rows + y;
-        z_count = static_cast<int>(min(view.layers - z, view.factor_z));
-        y_count = static_cast<int>(min(view.rows - y, view.factor_y));
+        const std::int64_t frame = call.out_layers == 1 ? layer : quotient(layer, call.out_layers);
+        const std::int64_t z = (layer - frame * call.out_layers) * call.factor_z;
+        const std::int64_t y = oy * call.factor_y;
+        first = (frame * call.layers + z) * call.rows + y;
+        z_count = static_cast<int>(min(call.layers - z, call.factor_z));
+        y_count = static_cast<int>(min(call.rows - y, call.factor_y));
     }
 
   private:
@@ -117,10 +117,10 @@ struct Mean {
     std::uint32_t doubled; ///< 2 · count
     std::uint32_t factor;  ///< 2³² / (2 · count), rounded up, or more
 
-    template <class In> static Mean of(const BinView& view) {
-        const std::int64_t count = view.factor_z * view.factor_y * view.factor_x;
+    template <class In> static Mean of(const BinCall& call) {
+        const std::int64_t count = call.factor_z * call.factor_y * call.factor_x;
         Mean mean{};
-        mean.divides = view.is_mean;
+        mean.divides = call.is_mean;
         mean.is_power = (count & (count - 1)) == 0;
         mean.count = static_cast<double>(count);
         mean.reciprocal = 1 / mean.count;
@@ -128,7 +128,7 @@ struct Mean {
             // The quotient of 2 · sum + count by 2 · count is exact where their product has 32
             // bits.
             const auto range = std::int64_t{1} << (8 * sizeof(In));
-            mean.stays_integer = view.is_mean && view.out_type == element_type_of<In>() &&
+            mean.stays_integer = call.is_mean && call.out_type == element_type_of<In>() &&
                                  count <= most_elements &&
                                  2 * count * range * 2 * count < 1LL << 32;
             mean.doubled = static_cast<std::uint32_t>(2 * count);
@@ -169,35 +169,35 @@ struct Mean {
 
 /// One element of the output, of any block.
 template <class In>
-__device__ double any_block(const BinView& view, const BlockRows& rows, std::int64_t pixel,
+__device__ double any_block(const BinCall& call, const BlockRows& rows, std::int64_t pixel,
                             std::int64_t channel, const In* in) {
-    const std::int64_t x = pixel * view.factor_x;
-    const auto x_count = static_cast<int>(min(view.columns - x, view.factor_x));
-    const std::int64_t pitch = view.columns * view.channels;
+    const std::int64_t x = pixel * call.factor_x;
+    const auto x_count = static_cast<int>(min(call.columns - x, call.factor_x));
+    const std::int64_t pitch = call.columns * call.channels;
     double sum = 0;
     for (int z = 0; z < rows.z_count; ++z) {
-        const In* from = in + (rows.first + z * view.rows) * pitch + x * view.channels + channel;
+        const In* from = in + (rows.first + z * call.rows) * pitch + x * call.channels + channel;
         for (int y = 0; y < rows.y_count; ++y, from += pitch) {
 #pragma unroll 4
             for (int i = 0; i < x_count; ++i) {
-                sum = __dadd_rn(sum, to_double(from[i * view.channels]));
+                sum = __dadd_rn(sum, to_double(from[i * call.channels]));
             }
         }
     }
     const auto count = static_cast<double>(std::int64_t{rows.z_count} * rows.y_count * x_count);
-    return view.is_mean ? __ddiv_rn(sum, count) : sum;
+    return call.is_mean ? __ddiv_rn(sum, count) : sum;
 }
 
 /// The work of elements of `in_bytes`.
-inline KernelWork bin_work(const BinView& view, std::int64_t in_bytes) {
-    const std::int64_t in = view.frames * view.layers * view.rows * view.columns;
-    const std::int64_t out = view.all_rows() * view.out_columns;
-    return {static_cast<double>(view.channels * (in * in_bytes + out * size_of(view.out_type)))};
+inline KernelWork bin_work(const BinCall& call, std::int64_t in_bytes) {
+    const std::int64_t in = call.frames * call.layers * call.rows * call.columns;
+    const std::int64_t out = call.all_rows() * call.out_columns;
+    return {static_cast<double>(call.channels * (in * in_bytes + out * size_of(call.out_type)))};
 }
 
 /// Launches blocks over rows of `width` places of one thread each.
 template <class In, class Kernel, class... Arguments>
-void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kernel kernel,
+void launch_rows(CudaQueue& queue, const BinCall& call, std::int64_t width, Kernel kernel,
                  const Arguments&... arguments) {
     unsigned across = threads;
     while (across / 2 >= width && across > 1) {
@@ -207,15 +207,15 @@ void launch_rows(CudaQueue& queue, const BinView& view, std::int64_t width, Kern
     const auto strips = static_cast<std::uint32_t>((width + across - 1) / across);
     // Rows in parts: a grid has at most 2³¹ − 1 blocks.
     const std::int64_t most = std::numeric_limits<std::int32_t>::max() / strips;
-    const std::int64_t lines = (view.all_rows() + down - 1) / down;
+    const std::int64_t lines = (call.all_rows() + down - 1) / down;
     if (lines > most) {
         throw Error(ExitCode::defect,
                     {"a block of rows is too large for one launch", "bin", "", ""});
     }
     launch(queue,
            {dim3(static_cast<unsigned>(lines * strips)), dim3(across, down), 0,
-            bin_work(view, sizeof(In))},
-           kernel, view, strips, arguments...);
+            bin_work(call, sizeof(In))},
+           kernel, call, strips, arguments...);
 }
 
 } // namespace runner::bin_cuda

@@ -111,14 +111,14 @@ PushLaunch<float> integer_push(const Convolution& convolution, float fill,
 /// The push kernel for the convolution, null where the ring kernel takes it.
 template <class T>
 PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
-                       const ConvolveView<T>& view, const std::vector<T>& row_taps,
+                       const ConvolveImages<T>& images, const std::vector<T>& row_taps,
                        const std::vector<T>& column_taps) {
     if (convolution.in_type == element_type_of<T>() &&
         convolution.out_type == element_type_of<T>()) {
         const std::int64_t radius = convolution.row_radius();
         if constexpr (std::is_same_v<T, double>) {
             const PushLaunch<T> of_matrix =
-                view.aligned && view.out_aligned
+                images.aligned && images.out_aligned
                     ? matrix_push_launch(queue, radius, convolution.column_radius())
                     : nullptr;
             if (of_matrix != nullptr) {
@@ -131,7 +131,7 @@ PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
                                     : any_push_launch<T>(radius, convolution.column_radius());
     }
     if constexpr (std::is_same_v<T, float>) {
-        return integer_push(convolution, view.fill, row_taps, column_taps);
+        return integer_push(convolution, images.fill, row_taps, column_taps);
     }
     return nullptr;
 }
@@ -139,32 +139,32 @@ PushLaunch<T> push_for(CudaQueue& queue, const Convolution& convolution,
 template <class T>
 void convolve_in(CudaQueue& queue, const Convolution& convolution, const RowBlock& block,
                  const std::byte* in, std::byte* out, std::byte* along) {
-    ConvolveView<T> view{};
-    view.in = in;
-    view.out = out;
-    view.columns = convolution.columns;
-    view.frame_rows = convolution.frame_rows;
-    view.in_first = block.in_first;
-    view.in_rows = block.in_rows;
-    view.out_first = block.out_first;
-    view.out_rows = block.out_rows;
-    view.boundary = convolution.boundary;
-    view.fill = static_cast<T>(convolution.fill);
-    view.aligned = rows_aligned(in, convolution.columns, size_of(convolution.in_type));
-    view.out_aligned = rows_aligned(out, convolution.columns, size_of(convolution.out_type));
+    ConvolveImages<T> images{};
+    images.in = in;
+    images.out = out;
+    images.columns = convolution.columns;
+    images.frame_rows = convolution.frame_rows;
+    images.in_first = block.in_first;
+    images.in_rows = block.in_rows;
+    images.out_first = block.out_first;
+    images.out_rows = block.out_rows;
+    images.boundary = convolution.boundary;
+    images.fill = static_cast<T>(convolution.fill);
+    images.aligned = rows_aligned(in, convolution.columns, size_of(convolution.in_type));
+    images.out_aligned = rows_aligned(out, convolution.columns, size_of(convolution.out_type));
 
     const std::vector<T> row_taps = reversed_taps<T>(convolution.row_taps);
     const std::vector<T> column_taps = reversed_taps<T>(convolution.column_taps);
     if (convolution.is_wide()) {
-        convolve_wide(queue, view, block.frames, row_taps, column_taps,
+        convolve_wide(queue, images, block.frames, row_taps, column_taps,
                       reinterpret_cast<T*>(along));
         return;
     }
-    if (const PushLaunch<T> push = push_for<T>(queue, convolution, view, row_taps, column_taps)) {
-        push(queue, view, block.frames, row_taps, column_taps);
+    if (const PushLaunch<T> push = push_for<T>(queue, convolution, images, row_taps, column_taps)) {
+        push(queue, images, block.frames, row_taps, column_taps);
         return;
     }
-    convolve_ring(queue, view, block.frames, convolution.in_type, convolution.out_type, row_taps,
+    convolve_ring(queue, images, block.frames, convolution.in_type, convolution.out_type, row_taps,
                   column_taps);
 }
 
@@ -254,21 +254,21 @@ template <class T>
 void wide_depth(CudaQueue& queue, const Convolution& convolution, const RowBlock& layers,
                 const std::byte* sums, std::byte* out, std::byte* scratch) {
     const bool converts = has_depth_sums(convolution);
-    ConvolveView<T> view{};
-    view.in = sums;
-    view.out = converts ? scratch : out;
-    view.columns = convolution.frame_rows * convolution.columns;
-    view.frame_rows = convolution.layers;
-    view.in_first = layers.in_first;
-    view.in_rows = layers.in_rows;
-    view.out_first = layers.out_first;
-    view.out_rows = layers.out_rows;
-    view.boundary = convolution.boundary;
-    view.fill = static_cast<T>(convolution.fill);
-    convolve_wide_columns(queue, view, layers.frames, reversed_taps<T>(convolution.depth_taps));
+    ConvolveImages<T> images{};
+    images.in = sums;
+    images.out = converts ? scratch : out;
+    images.columns = convolution.frame_rows * convolution.columns;
+    images.frame_rows = convolution.layers;
+    images.in_first = layers.in_first;
+    images.in_rows = layers.in_rows;
+    images.out_first = layers.out_first;
+    images.out_rows = layers.out_rows;
+    images.boundary = convolution.boundary;
+    images.fill = static_cast<T>(convolution.fill);
+    convolve_wide_columns(queue, images, layers.frames, reversed_taps<T>(convolution.depth_taps));
     if (converts) {
         store<T>(queue, convolution.out_type, scratch,
-                 layers.frames * layers.out_rows * view.columns, out);
+                 layers.frames * layers.out_rows * images.columns, out);
     }
 }
 

@@ -24,7 +24,7 @@
 namespace runner {
 
 /// What the tiles of one call have in common.
-struct DepthCall {
+struct DepthTiles {
     const Convolution& convolution;
     RowBlock layers;
     std::int64_t samples; ///< of a layer
@@ -53,23 +53,23 @@ HWY_BEFORE_NAMESPACE();
 namespace runner {
 namespace HWY_NAMESPACE {
 
-template <class Out> OutRows<Out> out_rows(const DepthCall& call, const DepthTile& tile) {
+template <class Out> OutRows<Out> out_rows(const DepthTiles& tiles, const DepthTile& tile) {
     const std::int64_t layer =
-        tile.frame * call.layers.out_rows + tile.first_layer - call.layers.out_first;
-    const std::int64_t at = layer * call.samples + tile.first_sample;
-    const ElementType type = call.convolution.out_type;
-    std::byte* const place = call.out + at * size_of(type);
+        tile.frame * tiles.layers.out_rows + tile.first_layer - tiles.layers.out_first;
+    const std::int64_t at = layer * tiles.samples + tile.first_sample;
+    const ElementType type = tiles.convolution.out_type;
+    std::byte* const place = tiles.out + at * size_of(type);
     if constexpr (std::is_same_v<Out, AnyElement>) {
-        return {place, call.samples, type};
+        return {place, tiles.samples, type};
     } else {
-        return {reinterpret_cast<Out*>(place), call.samples, call.out_stores};
+        return {reinterpret_cast<Out*>(place), tiles.samples, tiles.out_stores};
     }
 }
 
 /// Out is T or AnyElement.
-template <class T, class Out> void depth_tile_as(const DepthCall& call, const DepthTile& tile) {
-    const Convolution& c = call.convolution;
-    const RowBlock& block = call.layers;
+template <class T, class Out> void depth_tile_as(const DepthTiles& tiles, const DepthTile& tile) {
+    const Convolution& c = tiles.convolution;
+    const RowBlock& block = tiles.layers;
     const std::int64_t radius = c.depth_radius();
     std::vector<T> weights(c.depth_taps.size());
     std::transform(c.depth_taps.rbegin(), c.depth_taps.rend(), weights.begin(),
@@ -79,30 +79,30 @@ template <class T, class Out> void depth_tile_as(const DepthCall& call, const De
         fill.fill(static_cast<T>(c.fill));
     }
     const T* const frame =
-        reinterpret_cast<const T*>(call.sums) + tile.frame * block.in_rows * call.pitch;
+        reinterpret_cast<const T*>(tiles.sums) + tile.frame * block.in_rows * tiles.pitch;
     std::vector<const T*> layers(static_cast<std::size_t>(tile.layers + 2 * radius));
     const std::int64_t first = tile.first_layer - radius;
     for (std::int64_t i = 0; i < tile.layers + 2 * radius; ++i) {
         const std::int64_t held = held_layer(first + i, block, c.layers, c.boundary);
         layers[static_cast<std::size_t>(i)] =
-            held < 0 ? fill.data() : frame + held * call.pitch + tile.first_sample;
+            held < 0 ? fill.data() : frame + held * tiles.pitch + tile.first_sample;
     }
     pass_across(layers.data(), weights.data(), 2 * radius + 1, tile.samples,
-                out_rows<Out>(call, tile), tile.layers);
-    if (call.out_stores == OutStores::past_caches) {
+                out_rows<Out>(tiles, tile), tile.layers);
+    if (tiles.out_stores == OutStores::past_caches) {
         hwy::FlushStream();
     }
 }
 
-void depth_tile(const DepthCall& call, const DepthTile& tile) {
-    const ElementType type = call.convolution.compute_type();
-    const bool same = call.convolution.out_type == type;
+void depth_tile(const DepthTiles& tiles, const DepthTile& tile) {
+    const ElementType type = tiles.convolution.compute_type();
+    const bool same = tiles.convolution.out_type == type;
     if (type == ElementType::float64) {
-        same ? depth_tile_as<double, double>(call, tile)
-             : depth_tile_as<double, AnyElement>(call, tile);
+        same ? depth_tile_as<double, double>(tiles, tile)
+             : depth_tile_as<double, AnyElement>(tiles, tile);
     } else {
-        same ? depth_tile_as<float, float>(call, tile)
-             : depth_tile_as<float, AnyElement>(call, tile);
+        same ? depth_tile_as<float, float>(tiles, tile)
+             : depth_tile_as<float, AnyElement>(tiles, tile);
     }
 }
 
@@ -168,21 +168,22 @@ ConvolveOperations depth_operations(const Convolution& convolution, const RowBlo
 
 void convolve_depth(CpuQueue& queue, const Convolution& convolution, const RowBlock& layers,
                     const std::byte* sums, std::byte* out) {
-    DepthCall call{
+    DepthTiles tiles{
         convolution, layers, samples_of(convolution), depth_pitch(convolution), OutStores::cached,
         sums,        out};
     constexpr std::int64_t cached_bytes = 8 * MiB;
-    const std::int64_t made = layers.frames * layers.out_rows * call.samples;
+    const std::int64_t made = layers.frames * layers.out_rows * tiles.samples;
     if (made * size_of(convolution.out_type) > cached_bytes) {
-        call.out_stores = OutStores::past_caches;
+        tiles.out_stores = OutStores::past_caches;
     }
-    const std::int64_t strips = ceil_divide(call.samples, DepthTile::most_samples);
+    const std::int64_t strips = ceil_divide(tiles.samples, DepthTile::most_samples);
     const std::int64_t groups = ceil_divide(layers.out_rows, DepthTile::most_layers);
-    const std::int64_t tiles = layers.frames * groups * strips;
-    const double each = depth_operations(convolution, layers).depth / static_cast<double>(tiles);
+    const std::int64_t tile_count = layers.frames * groups * strips;
+    const double each =
+        depth_operations(convolution, layers).depth / static_cast<double>(tile_count);
     queue.run([&] {
         using Range = tbb::blocked_range<std::int64_t>;
-        tbb::parallel_for(Range(0, tiles), [&](const Range& range) {
+        tbb::parallel_for(Range(0, tile_count), [&](const Range& range) {
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
                 DepthTile tile;
                 const std::int64_t layer = i / strips % groups * DepthTile::most_layers;
@@ -190,8 +191,8 @@ void convolve_depth(CpuQueue& queue, const Convolution& convolution, const RowBl
                 tile.first_layer = layers.out_first + layer;
                 tile.layers = std::min(DepthTile::most_layers, layers.out_rows - layer);
                 tile.first_sample = i % strips * DepthTile::most_samples;
-                tile.samples = std::min(DepthTile::most_samples, call.samples - tile.first_sample);
-                HWY_DYNAMIC_DISPATCH(depth_tile)(call, tile);
+                tile.samples = std::min(DepthTile::most_samples, tiles.samples - tile.first_sample);
+                HWY_DYNAMIC_DISPATCH(depth_tile)(tiles, tile);
                 queue.count(each);
             }
         });

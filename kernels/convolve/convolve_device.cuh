@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/convolve/boundary.hpp"
-#include "kernels/convolve/convolve_view.hpp"
+#include "kernels/convolve/convolve_images.hpp"
 
 #include <cstdint>
 #include <type_traits>
@@ -61,11 +61,11 @@ template <class Out> __device__ inline Out to_output(double value) {
 
 /// The row of the input buffer that holds extended row `row`; −1 where the fill value stands.
 template <class T>
-__device__ inline std::int64_t held_row(const ConvolveView<T>& view, std::int64_t row) {
-    std::int64_t held = row - view.in_first;
-    if (held < 0 || held >= view.in_rows) {
-        const std::int64_t mapped = map_index(row, view.frame_rows, view.boundary);
-        held = mapped < 0 ? -1 : mapped - view.in_first;
+__device__ inline std::int64_t held_row(const ConvolveImages<T>& images, std::int64_t row) {
+    std::int64_t held = row - images.in_first;
+    if (held < 0 || held >= images.in_rows) {
+        const std::int64_t mapped = map_index(row, images.frame_rows, images.boundary);
+        held = mapped < 0 ? -1 : mapped - images.in_first;
     }
     return held;
 }
@@ -91,8 +91,8 @@ __device__ inline NeededRows rows_within(std::int64_t first, std::int64_t rows, 
 /// Whether the row sums of extended row `row` are the fill value: the column pass extends the
 /// result of the row pass.
 template <class T>
-__device__ inline bool is_fill_row(const ConvolveView<T>& view, std::int64_t row) {
-    return view.boundary == Boundary::constant && (row < 0 || row >= view.frame_rows);
+__device__ inline bool is_fill_row(const ConvolveImages<T>& images, std::int64_t row) {
+    return images.boundary == Boundary::constant && (row < 0 || row >= images.frame_rows);
 }
 
 /// One tile: the outputs it makes.
@@ -105,19 +105,19 @@ struct ConvolveTile {
     std::int64_t rows;
 
     template <class T>
-    __device__ ConvolveTile(const ConvolveView<T>& view, std::int64_t index, int width) {
-        const std::int64_t strip = index % view.strips;
-        const std::int64_t rest = index / view.strips;
-        const std::int64_t segment = rest % view.segments;
-        const std::int64_t past = segment - view.long_segments;
+    __device__ ConvolveTile(const ConvolveImages<T>& images, std::int64_t index, int width) {
+        const std::int64_t strip = index % images.strips;
+        const std::int64_t rest = index / images.strips;
+        const std::int64_t segment = rest % images.segments;
+        const std::int64_t past = segment - images.long_segments;
         const std::int64_t skipped =
-            past < 0 ? segment * view.long_rows
-                     : view.long_segments * view.long_rows + past * view.short_rows;
-        const std::int64_t most = past < 0 ? view.long_rows : view.short_rows;
-        frame = rest / view.segments;
+            past < 0 ? segment * images.long_rows
+                     : images.long_segments * images.long_rows + past * images.short_rows;
+        const std::int64_t most = past < 0 ? images.long_rows : images.short_rows;
+        frame = rest / images.segments;
         first_column = strip * width;
-        first_row = view.out_first + skipped;
-        rows = view.out_rows - skipped < most ? view.out_rows - skipped : most;
+        first_row = images.out_first + skipped;
+        rows = images.out_rows - skipped < most ? images.out_rows - skipped : most;
     }
 };
 
@@ -125,26 +125,26 @@ struct ConvolveTile {
 /// stand one below the other, those of a strip behind what a tile costs beyond its rows; a block
 /// takes as many of them as the others.
 template <class T, class Work>
-__device__ inline void for_tiles_of_share(const ConvolveView<T>& view, int width, Work&& work) {
-    const std::int64_t length = view.tile_cost + view.out_rows;
-    const std::int64_t begin = blockIdx.x * view.share;
-    const std::int64_t end = begin + view.share;
+__device__ inline void for_tiles_of_share(const ConvolveImages<T>& images, int width, Work&& work) {
+    const std::int64_t length = images.tile_cost + images.out_rows;
+    const std::int64_t begin = blockIdx.x * images.share;
+    const std::int64_t end = begin + images.share;
 #pragma unroll 1
-    for (std::int64_t strip = begin / length; strip < view.all_strips && strip * length < end;
+    for (std::int64_t strip = begin / length; strip < images.all_strips && strip * length < end;
          ++strip) {
-        const std::int64_t from = begin - strip * length - view.tile_cost;
-        const std::int64_t to = end - strip * length - view.tile_cost;
+        const std::int64_t from = begin - strip * length - images.tile_cost;
+        const std::int64_t to = end - strip * length - images.tile_cost;
         const std::int64_t first = from < 0 ? 0 : from;
-        const std::int64_t last = to < view.out_rows ? to : view.out_rows;
+        const std::int64_t last = to < images.out_rows ? to : images.out_rows;
         if (first < last) {
-            const std::int64_t place = strip % view.strips;
+            const std::int64_t place = strip % images.strips;
             // The outermost strips take longest. They come first: a multiprocessor prefers the
             // blocks that it was given first.
-            const std::int64_t column = place < 2 ? place * (view.strips - 1) : place - 1;
+            const std::int64_t column = place < 2 ? place * (images.strips - 1) : place - 1;
             ConvolveTile tile;
-            tile.frame = strip / view.strips;
+            tile.frame = strip / images.strips;
             tile.first_column = column * width;
-            tile.first_row = view.out_first + first;
+            tile.first_row = images.out_first + first;
             tile.rows = last - first;
             work(tile);
         }

@@ -13,16 +13,16 @@ using namespace convolve_cuda;
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads(128))
-    convolve_ring_kernel(const __grid_constant__ RingArguments<typename Shape::Value> arguments) {
+    convolve_ring_kernel(const __grid_constant__ RingCall<typename Shape::Value> call) {
     extern __shared__ __align__(128) unsigned char shared[];
-    const ConvolveTile tile(arguments.view, arguments.view.first_tile + blockIdx.x,
-                            Shape::width > 0 ? Shape::width : arguments.width);
-    Ring<Shape>(arguments, tile, reinterpret_cast<typename Shape::Value*>(shared)).run();
+    const ConvolveTile tile(call.images, call.images.first_tile + blockIdx.x,
+                            Shape::width > 0 ? Shape::width : call.width);
+    Ring<Shape>(call, tile, reinterpret_cast<typename Shape::Value*>(shared)).run();
 }
 
 /// The kernel of one layout, and what it is launched with.
 template <class T> struct RingLaunch {
-    void (*kernel)(RingArguments<T>);
+    void (*kernel)(RingCall<T>);
     int width;
     int threads;
     int shared_bytes;
@@ -55,7 +55,7 @@ template <class T> RingLaunch<T> choose_ring(int device, int row_radius, int col
 } // namespace
 
 template <class T>
-void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+void convolve_ring(CudaQueue& queue, const ConvolveImages<T>& images, std::int64_t frames,
                    ElementType in_type, ElementType out_type, const std::vector<T>& row_taps,
                    const std::vector<T>& column_taps) {
     const auto row_radius = static_cast<int>(row_taps.size() / 2);
@@ -63,14 +63,14 @@ void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t f
     const RingLaunch<T> ring = choose_ring<T>(queue.device(), row_radius, column_radius);
     launch_tiles(queue, ring.kernel, ring.threads, ring.shared_bytes, ring.width,
                  segment_cut<T>(column_radius), frames,
-                 image_work(view, frames, size_of(in_type), size_of(out_type),
+                 image_work(images, frames, size_of(in_type), size_of(out_type),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
-                 ring_arguments(view, in_type, out_type, row_taps, column_taps, ring.width));
+                 ring_call(images, in_type, out_type, row_taps, column_taps, ring.width));
 }
 
-template void convolve_ring(CudaQueue&, const ConvolveView<float>&, std::int64_t, ElementType,
+template void convolve_ring(CudaQueue&, const ConvolveImages<float>&, std::int64_t, ElementType,
                             ElementType, const std::vector<float>&, const std::vector<float>&);
-template void convolve_ring(CudaQueue&, const ConvolveView<double>&, std::int64_t, ElementType,
+template void convolve_ring(CudaQueue&, const ConvolveImages<double>&, std::int64_t, ElementType,
                             ElementType, const std::vector<double>&, const std::vector<double>&);
 
 } // namespace runner

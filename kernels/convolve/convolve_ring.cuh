@@ -14,10 +14,10 @@
 
 namespace runner::convolve_cuda {
 
-template <class T> struct RingArguments {
+template <class T> struct RingCall {
     static constexpr int most_taps = 2 * Convolution::fused_radius + 1;
 
-    ConvolveView<T> view;
+    ConvolveImages<T> images;
     ElementType in_type;
     ElementType out_type;
     int width; ///< columns of a strip, a power of two
@@ -29,22 +29,22 @@ template <class T> struct RingArguments {
 
 /// A sum of taps in the order in which they are applied.
 template <class T>
-RingArguments<T> ring_arguments(const ConvolveView<T>& view, ElementType in_type,
-                                ElementType out_type, const std::vector<T>& row_taps,
-                                const std::vector<T>& column_taps, int width) {
-    RingArguments<T> arguments{};
-    arguments.view = view;
-    arguments.in_type = in_type;
-    arguments.out_type = out_type;
-    arguments.width = width;
-    arguments.row_radius = static_cast<int>(row_taps.size() / 2);
-    arguments.column_radius = static_cast<int>(column_taps.size() / 2);
-    std::copy(row_taps.begin(), row_taps.end(), arguments.row);
-    std::copy(column_taps.begin(), column_taps.end(), arguments.column);
-    return arguments;
+RingCall<T> ring_call(const ConvolveImages<T>& images, ElementType in_type, ElementType out_type,
+                      const std::vector<T>& row_taps, const std::vector<T>& column_taps,
+                      int width) {
+    RingCall<T> call{};
+    call.images = images;
+    call.in_type = in_type;
+    call.out_type = out_type;
+    call.width = width;
+    call.row_radius = static_cast<int>(row_taps.size() / 2);
+    call.column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), call.row);
+    std::copy(column_taps.begin(), column_taps.end(), call.column);
+    return call;
 }
 
-/// How the ring kernel is laid out: columns of a strip, 0 where RingArguments has them, and rows of
+/// How the ring kernel is laid out: columns of a strip, 0 where RingCall has them, and rows of
 /// a batch, 16 or 32. Its shared memory has taps, a batch of input rows, and a ring of row sums.
 template <class T, int width_, int rows_> struct RingShape {
     using Value = T;
@@ -78,23 +78,22 @@ template <class Shape> class Ring {
   public:
     using T = typename Shape::Value;
 
-    __device__ Ring(const RingArguments<T>& arguments, const ConvolveTile& tile, T* shared)
-        : arguments_(arguments), view_(arguments.view), tile_(tile),
-          in_pitch_(Shape::pitch(width() + 2 * arguments.row_radius)),
-          lag_(Shape::lag(arguments.column_radius)), row_taps_(shared),
-          column_taps_(row_taps_ + Shape::room(arguments.row_radius)),
-          in_(column_taps_ + Shape::room(arguments.column_radius)),
-          ring_(in_ + Shape::rows * in_pitch_),
-          first_row_(tile.first_row - arguments.column_radius),
-          last_row_(tile.first_row + tile.rows - 1 + arguments.column_radius),
-          direct_(rows_within(first_row_ - view_.in_first, view_.in_rows,
+    __device__ Ring(const RingCall<T>& call, const ConvolveTile& tile, T* shared)
+        : call_(call), images_(call.images), tile_(tile),
+          in_pitch_(Shape::pitch(width() + 2 * call.row_radius)),
+          lag_(Shape::lag(call.column_radius)), row_taps_(shared),
+          column_taps_(row_taps_ + Shape::room(call.row_radius)),
+          in_(column_taps_ + Shape::room(call.column_radius)), ring_(in_ + Shape::rows * in_pitch_),
+          first_row_(tile.first_row - call.column_radius),
+          last_row_(tile.first_row + tile.rows - 1 + call.column_radius),
+          direct_(rows_within(first_row_ - images_.in_first, images_.in_rows,
                               static_cast<int>(last_row_ - first_row_) + 1)) {}
 
     __device__ void run() {
         const std::int64_t batches = (tile_.rows + Shape::rows - 1) / Shape::rows + lag_;
         int slot = 0; // of the batch in the ring
-        copy_taps(arguments_.row, 2 * arguments_.row_radius + 1, row_taps_);
-        copy_taps(arguments_.column, 2 * arguments_.column_radius + 1, column_taps_);
+        copy_taps(call_.row, 2 * call_.row_radius + 1, row_taps_);
+        copy_taps(call_.column, 2 * call_.column_radius + 1, column_taps_);
         load(0);
         for (std::int64_t k = 0; k < batches; ++k) {
             wait_for_copies<0>();
@@ -112,7 +111,7 @@ template <class Shape> class Ring {
     }
 
   private:
-    __device__ int width() const { return Shape::width > 0 ? Shape::width : arguments_.width; }
+    __device__ int width() const { return Shape::width > 0 ? Shape::width : call_.width; }
     __device__ int threads() const { return Shape::threads(width()); }
     __device__ int ring_pitch() const { return Shape::pitch(width()); }
 
@@ -128,7 +127,7 @@ template <class Shape> class Ring {
     }
 
     __device__ void load(std::int64_t k) {
-        switch (arguments_.in_type) {
+        switch (call_.in_type) {
         case ElementType::uint8: return load_as<std::uint8_t>(k);
         case ElementType::uint16: return load_as<std::uint16_t>(k);
         default: return load_as<T>(k);
@@ -136,18 +135,18 @@ template <class Shape> class Ring {
     }
 
     template <class In> __device__ void load_as(std::int64_t k) {
-        const int in_width = width() + 2 * arguments_.row_radius;
-        const std::int64_t first_column = tile_.first_column - arguments_.row_radius;
+        const int in_width = width() + 2 * call_.row_radius;
+        const std::int64_t first_column = tile_.first_column - call_.row_radius;
         const std::int64_t first_row = first_row_ + k * Shape::rows;
         const bool direct =
             k * Shape::rows >= direct_.begin && (k + 1) * Shape::rows <= direct_.end;
         const In* frame =
-            static_cast<const In*>(view_.in) + tile_.frame * view_.in_rows * view_.columns;
+            static_cast<const In*>(images_.in) + tile_.frame * images_.in_rows * images_.columns;
         for (int i = static_cast<int>(threadIdx.x); i < in_width; i += threads()) {
             const std::int64_t c =
-                held_column(first_column + i, view_.columns, arguments_.row_radius, view_.boundary);
+                held_column(first_column + i, images_.columns, call_.row_radius, images_.boundary);
             if (direct && c >= 0) {
-                load_direct(frame + (first_row - view_.in_first) * view_.columns + c, in_ + i);
+                load_direct(frame + (first_row - images_.in_first) * images_.columns + c, in_ + i);
             } else {
                 load_mapped(frame + c, first_row, c >= 0, in_ + i);
             }
@@ -160,13 +159,13 @@ template <class Shape> class Ring {
         if constexpr (std::is_same_v<In, T>) {
 #pragma unroll
             for (int r = 0; r < Shape::rows; ++r) {
-                copy_async<sizeof(T)>(to + r * in_pitch_, from + r * view_.columns);
+                copy_async<sizeof(T)>(to + r * in_pitch_, from + r * images_.columns);
             }
         } else {
             In values[Shape::rows];
 #pragma unroll
             for (int r = 0; r < Shape::rows; ++r) {
-                values[r] = from[r * view_.columns];
+                values[r] = from[r * images_.columns];
             }
 #pragma unroll
             for (int r = 0; r < Shape::rows; ++r) {
@@ -181,8 +180,8 @@ template <class Shape> class Ring {
         for (int r = 0; r < Shape::rows; ++r, to += in_pitch_) {
             const std::int64_t row = first_row + r;
             // Rows past the last needed one may be held nowhere.
-            const std::int64_t held = row <= last_row_ && in_image ? held_row(view_, row) : -1;
-            *to = held < 0 ? view_.fill : static_cast<T>(column[held * view_.columns]);
+            const std::int64_t held = row <= last_row_ && in_image ? held_row(images_, row) : -1;
+            *to = held < 0 ? images_.fill : static_cast<T>(column[held * images_.columns]);
         }
     }
 
@@ -196,13 +195,13 @@ template <class Shape> class Ring {
         const T* in = in_ + r * in_pitch_ + group * Shape::outputs;
         T sum[Shape::outputs];
         eight_sums(
-            aligned(row_taps_), 2 * arguments_.row_radius + 1,
-            [&](int at, int i) { return in[at + i]; }, sum);
-        const bool fill = is_fill_row(view_, first_row_ + k * Shape::rows + r);
+            aligned(row_taps_), 2 * call_.row_radius + 1, [&](int at, int i) { return in[at + i]; },
+            sum);
+        const bool fill = is_fill_row(images_, first_row_ + k * Shape::rows + r);
         T* to = sums + r * ring_pitch() + group * Shape::outputs;
 #pragma unroll
         for (int p = 0; p < Shape::outputs; ++p) {
-            to[p] = fill ? view_.fill : sum[p];
+            to[p] = fill ? images_.fill : sum[p];
         }
     }
 
@@ -216,21 +215,21 @@ template <class Shape> class Ring {
         const T* wrapped = from - (lag_ + 1) * Shape::rows * ring_pitch();
         T sum[Shape::outputs];
         eight_sums(
-            aligned(column_taps_), 2 * arguments_.column_radius + 1,
+            aligned(column_taps_), 2 * call_.column_radius + 1,
             [&](int at, int i) {
                 return (at < before_wrap ? from : wrapped)[(at + i) * ring_pitch()];
             },
             sum);
-        if (tile_.first_column + column >= view_.columns) {
+        if (tile_.first_column + column >= images_.columns) {
             return;
         }
         const std::int64_t left = tile_.rows - done - first;
         const std::int64_t offset =
-            (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + done + first) *
-                view_.columns +
+            (tile_.frame * images_.out_rows + tile_.first_row - images_.out_first + done + first) *
+                images_.columns +
             tile_.first_column + column;
         const int count = static_cast<int>(left < Shape::outputs ? left : Shape::outputs);
-        switch (arguments_.out_type) {
+        switch (call_.out_type) {
         case ElementType::uint8: return store<std::uint8_t>(sum, offset, count);
         case ElementType::uint16: return store<std::uint16_t>(sum, offset, count);
         case ElementType::float32: return store<float>(sum, offset, count);
@@ -240,17 +239,17 @@ template <class Shape> class Ring {
 
     template <class Out>
     __device__ void store(const T (&sum)[Shape::outputs], std::int64_t offset, int count) {
-        Out* out = static_cast<Out*>(view_.out) + offset;
+        Out* out = static_cast<Out*>(images_.out) + offset;
 #pragma unroll
         for (int p = 0; p < Shape::outputs; ++p) {
             if (p < count) {
-                out[p * view_.columns] = to_output<Out>(sum[p]);
+                out[p * images_.columns] = to_output<Out>(sum[p]);
             }
         }
     }
 
-    const RingArguments<T>& arguments_;
-    const ConvolveView<T>& view_;
+    const RingCall<T>& call_;
+    const ConvolveImages<T>& images_;
     const ConvolveTile& tile_;
     int in_pitch_;
     int lag_;

@@ -126,9 +126,8 @@ __device__ inline Piece<Shape> shifted_piece(const Piece<Shape>& piece, const Pi
 /// The neighbouring sums of a thread of that kernel. `x`: the first element of the first sum's
 /// halo, which is rounded up to whole pieces; in shifted rows it lies `shift` further on.
 template <class Shape, bool is_shifted, class T, int R>
-__device__ inline void row_sums(const PushArguments<T, R>& arguments,
-                                const typename Shape::Stored* x, int shift,
-                                T (&sum)[Shape::outputs]) {
+__device__ inline void row_sums(const PushCall<T, R>& call, const typename Shape::Stored* x,
+                                int shift, T (&sum)[Shape::outputs]) {
     constexpr int skipped = Shape::halo - R;
     constexpr int count = Shape::outputs + 2 * R;
 #pragma unroll
@@ -149,8 +148,8 @@ __device__ inline void row_sums(const PushArguments<T, R>& arguments,
             for (int p = 0; p < Shape::outputs; ++p) {
                 const int j = i - p;
                 if (i >= 0 && i < count && j >= 0 && j < Shape::taps) {
-                    sum[p] = j == 0 ? multiply(arguments.row[0], value)
-                                    : multiply_add(arguments.row[j], value, sum[p]);
+                    sum[p] = j == 0 ? multiply(call.row[0], value)
+                                    : multiply_add(call.row[j], value, sum[p]);
                 }
             }
         }
@@ -254,26 +253,26 @@ __device__ inline void many_taps(const T* taps, int count, int skipped, const T*
 
 /// As row_sums() for a radius that is compiled.
 template <class Shape, bool is_shifted, class T, int R>
-__device__ inline void row_sums(const AnyPushArguments<T, R>& arguments, const T* x, int /*shift*/,
+__device__ inline void row_sums(const AnyPushCall<T, R>& call, const T* x, int /*shift*/,
                                 T (&sum)[Shape::outputs]) {
     static_assert(!is_shifted);
-    const int fours = arguments.row_fours();
-    const int skipped = arguments.row_skipped();
+    const int fours = call.row_fours();
+    const int skipped = call.row_skipped();
 #pragma unroll
     for (int p = 0; p < Shape::outputs; ++p) {
         sum[p] = no_sum<T>;
     }
     x += Shape::halo - 4 * fours;
     if (fours > 1) {
-        many_taps(arguments.row, 8 * fours + 1, skipped, x, sum);
+        many_taps(call.row, 8 * fours + 1, skipped, x, sum);
         return;
     }
     switch (skipped) {
-    case 0: return nine_taps<0>(arguments.row, x, sum);
-    case 1: return nine_taps<1>(arguments.row, x, sum);
-    case 2: return nine_taps<2>(arguments.row, x, sum);
-    case 3: return nine_taps<3>(arguments.row, x, sum);
-    default: return nine_taps<4>(arguments.row, x, sum);
+    case 0: return nine_taps<0>(call.row, x, sum);
+    case 1: return nine_taps<1>(call.row, x, sum);
+    case 2: return nine_taps<2>(call.row, x, sum);
+    case 3: return nine_taps<3>(call.row, x, sum);
+    default: return nine_taps<4>(call.row, x, sum);
     }
 }
 

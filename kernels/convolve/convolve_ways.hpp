@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/element_type.hpp"
-#include "kernels/convolve/convolve_view.hpp"
+#include "kernels/convolve/convolve_images.hpp"
 #include "kernels/queue/cuda_queue.hpp"
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace runner {
 
 /// Starts a push kernel: both passes, computed in T; the taps are reversed: in the order in which
-/// they are applied. The kernel fills in how it cuts `view` into tiles.
+/// they are applied. The kernel fills in how it cuts `images` into tiles.
 template <class T>
-using PushLaunch = void (*)(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+using PushLaunch = void (*)(CudaQueue& queue, ConvolveImages<T> images, std::int64_t frames,
                             const std::vector<T>& row_taps, const std::vector<T>& column_taps);
 
 /// The push kernel for `radius` on both axes with input and output of type T, null where there is
@@ -45,21 +45,21 @@ constexpr std::int64_t integer_push_radius(std::int64_t radius) {
 template <class Element, class Out> PushLaunch<float> integer_push_launch(std::int64_t radius);
 
 /// Both passes for any radii and types; T is the compute type, the taps are reversed: in the order
-/// in which they are applied. The kernel fills in how it cuts `view` into tiles.
+/// in which they are applied. The kernel fills in how it cuts `images` into tiles.
 template <class T>
-void convolve_ring(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+void convolve_ring(CudaQueue& queue, const ConvolveImages<T>& images, std::int64_t frames,
                    ElementType in_type, ElementType out_type, const std::vector<T>& row_taps,
                    const std::vector<T>& column_taps);
 
 /// The same for any radii, with input and output of type T, one pass after the other: `along` has
 /// room for the row pass of every row of the input. Counts its operations on the queue.
 template <class T>
-void convolve_wide(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+void convolve_wide(CudaQueue& queue, const ConvolveImages<T>& images, std::int64_t frames,
                    const std::vector<T>& row_taps, const std::vector<T>& column_taps, T* along);
 
 /// The column pass of convolve_wide() alone, over rows that a row pass has made.
 template <class T>
-void convolve_wide_columns(CudaQueue& queue, const ConvolveView<T>& view, std::int64_t frames,
+void convolve_wide_columns(CudaQueue& queue, const ConvolveImages<T>& images, std::int64_t frames,
                            const std::vector<T>& taps);
 
 /// The kernel that makes float64 sums on tensor cores, to the bytes of the push kernels, for input

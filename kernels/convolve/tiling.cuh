@@ -59,58 +59,59 @@ template <class T> constexpr SegmentCut push_cut(int column_radius) {
     return cut;
 }
 
-/// Cuts the rows of `view` into segments, `columns_of_tiles` tiles each, which the device works on
-/// `slots` at a time; a segment reads more rows than it makes, twice the columns' radius. Where
+/// Cuts the rows of `images` into segments, `columns_of_tiles` tiles each, which the device works
+/// on `slots` at a time; a segment reads more rows than it makes, twice the columns' radius. Where
 /// there are enough rows, one wave of long segments is followed by short ones that level out what
 /// the multiprocessors differ by in speed.
 template <class T>
-void cut_rows(ConvolveView<T>& view, const SegmentCut& cut, std::int64_t columns_of_tiles,
+void cut_rows(ConvolveImages<T>& images, const SegmentCut& cut, std::int64_t columns_of_tiles,
               std::int64_t slots) {
-    const std::int64_t rows = view.out_rows;
+    const std::int64_t rows = images.out_rows;
     const std::int64_t at_once = std::max<std::int64_t>(1, slots / columns_of_tiles);
     const std::int64_t parts = 100 * at_once;
-    view.long_rows = std::min(most_tile_rows, rows / parts * cut.long_percent +
-                                                  rows % parts * cut.long_percent / parts + 1);
-    view.long_segments = std::min(at_once, (rows + view.long_rows - 1) / view.long_rows);
-    view.short_rows = cut.short_rows;
-    if (view.long_rows < 2 * view.short_rows) {
-        view.long_segments = 0;
-        view.short_rows =
-            std::clamp<std::int64_t>((rows + at_once - 1) / at_once, 64, view.short_rows * 2);
+    images.long_rows = std::min(most_tile_rows, rows / parts * cut.long_percent +
+                                                    rows % parts * cut.long_percent / parts + 1);
+    images.long_segments = std::min(at_once, (rows + images.long_rows - 1) / images.long_rows);
+    images.short_rows = cut.short_rows;
+    if (images.long_rows < 2 * images.short_rows) {
+        images.long_segments = 0;
+        images.short_rows =
+            std::clamp<std::int64_t>((rows + at_once - 1) / at_once, 64, images.short_rows * 2);
     }
-    const std::int64_t rest = std::max<std::int64_t>(0, rows - view.long_segments * view.long_rows);
-    view.segments = view.long_segments + (rest + view.short_rows - 1) / view.short_rows;
+    const std::int64_t rest =
+        std::max<std::int64_t>(0, rows - images.long_segments * images.long_rows);
+    images.segments = images.long_segments + (rest + images.short_rows - 1) / images.short_rows;
 }
 
-/// The tiling of images in `view` with elements of so many bytes, and so many taps on both axes
+/// The tiling of `images` with elements of so many bytes, and so many taps on both axes
 /// together.
 template <class T>
-KernelWork image_work(const ConvolveView<T>& view, std::int64_t frames, std::int64_t in_bytes,
+KernelWork image_work(const ConvolveImages<T>& images, std::int64_t frames, std::int64_t in_bytes,
                       std::int64_t out_bytes, std::int64_t taps) {
-    const auto samples = static_cast<double>(frames * view.columns);
-    return {samples * static_cast<double>(view.in_rows * in_bytes + view.out_rows * out_bytes),
-            2 * samples * static_cast<double>(view.out_rows * taps), sizeof(T) == sizeof(double)};
+    const auto samples = static_cast<double>(frames * images.columns);
+    return {samples * static_cast<double>(images.in_rows * in_bytes + images.out_rows * out_bytes),
+            2 * samples * static_cast<double>(images.out_rows * taps), sizeof(T) == sizeof(double)};
 }
 
-/// Cuts the images in `arguments.view` into tiles of `width` columns and launches `kernel` over
+/// Cuts `call.images` into tiles of `width` columns and launches `kernel` over
 /// them, one block of threads a tile; `work` is that of them all.
 template <class Arguments>
 void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
                   int width, const SegmentCut& cut, std::int64_t frames, const KernelWork& work,
-                  Arguments arguments) {
-    auto& view = arguments.view;
-    view.strips = (view.columns + width - 1) / width;
-    cut_rows(view, cut, view.strips * frames,
+                  Arguments call) {
+    auto& images = call.images;
+    images.strips = (images.columns + width - 1) / width;
+    cut_rows(images, cut, images.strips * frames,
              resident_blocks(queue, kernel, threads, shared_bytes));
-    const std::int64_t tiles = view.strips * view.segments * frames;
+    const std::int64_t tiles = images.strips * images.segments * frames;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    for (view.first_tile = 0; view.first_tile < tiles; view.first_tile += most) {
-        const auto count = static_cast<unsigned>(std::min(most, tiles - view.first_tile));
+    for (images.first_tile = 0; images.first_tile < tiles; images.first_tile += most) {
+        const auto count = static_cast<unsigned>(std::min(most, tiles - images.first_tile));
         launch(queue,
                {dim3(count), dim3(static_cast<unsigned>(threads)),
                 static_cast<std::size_t>(shared_bytes),
                 work.share(static_cast<double>(count) / static_cast<double>(tiles))},
-               kernel, arguments);
+               kernel, call);
     }
 }
 
@@ -119,19 +120,19 @@ void launch_tiles(CudaQueue& queue, void (*kernel)(Arguments), int threads, int 
 template <class Arguments>
 void launch_shares(CudaQueue& queue, void (*kernel)(Arguments), int threads, int shared_bytes,
                    int width, std::int64_t tile_cost, std::int64_t frames, const KernelWork& work,
-                   Arguments arguments) {
-    auto& view = arguments.view;
+                   Arguments call) {
+    auto& images = call.images;
     const std::int64_t slots = resident_blocks(queue, kernel, threads, shared_bytes);
-    view.strips = (view.columns + width - 1) / width;
-    view.all_strips = view.strips * frames;
-    view.tile_cost = tile_cost;
-    const std::int64_t rows = view.all_strips * (tile_cost + view.out_rows);
+    images.strips = (images.columns + width - 1) / width;
+    images.all_strips = images.strips * frames;
+    images.tile_cost = tile_cost;
+    const std::int64_t rows = images.all_strips * (tile_cost + images.out_rows);
     // A tile of fewer rows would cost more than it makes.
-    view.share = std::min(most_tile_rows, std::max((rows + slots - 1) / slots, 2 * tile_cost));
+    images.share = std::min(most_tile_rows, std::max((rows + slots - 1) / slots, 2 * tile_cost));
     launch(queue,
-           {dim3(static_cast<unsigned>((rows + view.share - 1) / view.share)),
+           {dim3(static_cast<unsigned>((rows + images.share - 1) / images.share)),
             dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes), work},
-           kernel, arguments);
+           kernel, call);
 }
 
 } // namespace runner::convolve_cuda

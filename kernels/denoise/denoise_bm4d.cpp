@@ -2,8 +2,8 @@
 #include "kernels/denoise/denoise_bm4d.hpp"
 
 #include "base/rounding.hpp"
+#include "kernels/denoise/denoise_bm4d_call.hpp"
 #include "kernels/denoise/denoise_bm4d_group.hpp"
-#include "kernels/denoise/denoise_bm4d_work.hpp"
 #include "kernels/denoise/denoise_nlm.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ struct ColouredBlocks {
     std::array<std::int64_t, 3> side{};
     std::array<std::int64_t, 3> pairs{}; ///< of blocks along each axis
 
-    explicit ColouredBlocks(const MatchWork& match) {
+    explicit ColouredBlocks(const MatchCall& match) {
         constexpr std::int64_t least_row = 16;
         for (int i = 0; i < 3; ++i) {
             const auto axis = static_cast<std::size_t>(i);
@@ -73,7 +73,7 @@ struct ColouredBlocks {
 
     /// References [first, end) along each axis of block `i` of a colour.
     std::array<std::array<std::int64_t, 2>, 3> block(std::int64_t i, unsigned colour,
-                                                     const MatchWork& match) const {
+                                                     const MatchCall& match) const {
         const std::array<std::int64_t, 3> pair = {i / pairs[2] / pairs[1], i / pairs[2] % pairs[1],
                                                   i % pairs[2]};
         std::array<std::array<std::int64_t, 2>, 3> range{};
@@ -86,29 +86,29 @@ struct ColouredBlocks {
 };
 
 /// One line of the result.
-void finish_line(const Bm4dWork& work, const Bm4dSums& sums, std::int64_t layer, std::int64_t line,
+void finish_line(const Bm4dCall& call, const Bm4dSums& sums, std::int64_t layer, std::int64_t line,
                  std::int64_t* weights, float* out) {
-    const std::int64_t row = work.match.volume[2];
-    const std::int64_t before = work.match.patch[2] - 1; // zeros
+    const std::int64_t row = call.match.volume[2];
+    const std::int64_t before = call.match.patch[2] - 1; // zeros
     std::fill(weights, weights + before + row, 0);
-    const auto [pz, py, px] = work.match.patch;
+    const auto [pz, py, px] = call.match.patch;
     for (int z = 0; z < pz; ++z) {
         for (int y = 0; y < py && y <= line; ++y) {
             const int window = bm4d_window(z, pz) * bm4d_window(y, py);
             const std::int64_t* from =
-                sums.weights + ((layer + z) * work.match.volume[1] + line - y) * row;
+                sums.weights + ((layer + z) * call.match.volume[1] + line - y) * row;
             for (std::int64_t x = 0; x < row; ++x) {
                 weights[before + x] += window * from[x];
             }
         }
     }
-    const std::int64_t first = (layer * work.match.volume[1] + line) * row;
+    const std::int64_t first = (layer * call.match.volume[1] + line) * row;
     for (std::int64_t x = 0; x < row; ++x) {
         std::int64_t weight = 0;
         for (int i = 0; i < px; ++i) {
             weight += bm4d_window(i, px) * weights[x + i];
         }
-        out[first + x] = work.mean(sums.values[first + x], weight);
+        out[first + x] = call.mean(sums.values[first + x], weight);
     }
 }
 
@@ -142,33 +142,33 @@ Bm4d make_bm4d(const Match& match, double sigma, float magnitude) {
     return bm4d;
 }
 
-Bm4dWork make_bm4d_work(const Match& match, const MatchLayers& layers, const Bm4d& bm4d,
+Bm4dCall make_bm4d_call(const Match& match, const MatchLayers& layers, const Bm4d& bm4d,
                         const HeldLayers& held) {
-    Bm4dWork work{};
-    work.match = make_match_work(match, layers);
-    work.held_first = held.first;
-    work.held_layers = held.layers;
-    work.patch_voxels = match.patch_voxels();
-    work.has_wavelets = std::ranges::any_of(match.patch, has_wavelets);
-    for (int e = 0; e < Bm4dWork::exponents; ++e) {
+    Bm4dCall call{};
+    call.match = make_match_call(match, layers);
+    call.held_first = held.first;
+    call.held_layers = held.layers;
+    call.patch_voxels = match.patch_voxels();
+    call.has_wavelets = std::ranges::any_of(match.patch, has_wavelets);
+    for (int e = 0; e < Bm4dCall::exponents; ++e) {
         const double scale = std::sqrt(std::ldexp(1.0, e));
-        work.threshold[e] = static_cast<float>(2.7 * bm4d.sigma / scale);
-        work.inverse_sigma[e] = static_cast<float>(scale / bm4d.sigma);
+        call.threshold[e] = static_cast<float>(2.7 * bm4d.sigma / scale);
+        call.inverse_sigma[e] = static_cast<float>(scale / bm4d.sigma);
     }
-    work.alike_noisy = static_cast<float>(Bm4d::alike_noisy * bm4d.sigma * bm4d.sigma);
-    work.alike_first = static_cast<float>(Bm4d::alike_first * bm4d.sigma * bm4d.sigma);
-    work.value_unit = std::ldexp(1.0, bm4d.value_bits);
-    work.weight_unit = std::ldexp(1.0, bm4d.weight_bits);
-    work.weight_in_values = std::ldexp(1.0, bm4d.weight_bits - bm4d.value_bits);
+    call.alike_noisy = static_cast<float>(Bm4d::alike_noisy * bm4d.sigma * bm4d.sigma);
+    call.alike_first = static_cast<float>(Bm4d::alike_first * bm4d.sigma * bm4d.sigma);
+    call.value_unit = std::ldexp(1.0, bm4d.value_bits);
+    call.weight_unit = std::ldexp(1.0, bm4d.weight_bits);
+    call.weight_in_values = std::ldexp(1.0, bm4d.weight_bits - bm4d.value_bits);
     for (std::size_t i = 0; i < 3; ++i) {
-        work.table[i] = make_table(match.patch[i]);
+        call.table[i] = make_table(match.patch[i]);
     }
-    return work;
+    return call;
 }
 
 double bm4d_operations(const Match& match, const MatchLayers& layers) {
-    const Bm4dWork work = make_bm4d_work(match, layers, {}, {});
-    return static_cast<double>(work.match.rows()) * work.operations();
+    const Bm4dCall call = make_bm4d_call(match, layers, {}, {});
+    return static_cast<double>(call.match.rows()) * call.operations();
 }
 
 void clear_bm4d_sums(CpuQueue& queue, const Match& match, const HeldLayers& held,
@@ -180,24 +180,24 @@ void clear_bm4d_sums(CpuQueue& queue, const Match& match, const HeldLayers& held
 void add_bm4d_estimates(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                         const Bm4d& bm4d, const Bm4dVolumes& volumes, const MatchLists& lists,
                         const HeldLayers& held, const Bm4dSums& sums) {
-    const Bm4dWork work = make_bm4d_work(match, layers, bm4d, held);
-    const ColouredBlocks blocks(work.match);
+    const Bm4dCall call = make_bm4d_call(match, layers, bm4d, held);
+    const ColouredBlocks blocks(call.match);
     tbb::enumerable_thread_specific<GroupFilter> filters(
-        [&] { return GroupFilter(work, volumes, lists, sums); });
-    const auto& grid = work.match.grid;
+        [&] { return GroupFilter(call, volumes, lists, sums); });
+    const auto& grid = call.match.grid;
     const auto colour_blocks = [&](unsigned colour) {
         using Range = tbb::blocked_range<std::int64_t>;
         tbb::parallel_for(Range(0, blocks.count(), 1), [&](const Range& range) {
             GroupFilter& filter = filters.local();
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                const auto [z, y, x] = blocks.block(i, colour, work.match);
+                const auto [z, y, x] = blocks.block(i, colour, call.match);
                 for (std::int64_t k = z[0]; k < z[1]; ++k) {
                     for (std::int64_t j = y[0]; j < y[1]; ++j) {
                         for (std::int64_t h = x[0]; h < x[1]; ++h) {
                             filter.add((k * grid[1] + j) * grid[2] + h);
                         }
                         const std::int64_t groups = std::max<std::int64_t>(0, x[1] - x[0]);
-                        queue.count(static_cast<double>(groups) * work.operations());
+                        queue.count(static_cast<double>(groups) * call.operations());
                     }
                 }
             }
@@ -212,7 +212,7 @@ void add_bm4d_estimates(CpuQueue& queue, const Match& match, const MatchLayers& 
 
 void finish_bm4d(CpuQueue& queue, const Match& match, const Bm4d& bm4d, const HeldLayers& held,
                  const Bm4dSums& sums, float* out) {
-    const Bm4dWork work = make_bm4d_work(match, {}, bm4d, held);
+    const Bm4dCall call = make_bm4d_call(match, {}, bm4d, held);
     const std::int64_t lines = match.volume[1];
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
@@ -220,7 +220,7 @@ void finish_bm4d(CpuQueue& queue, const Match& match, const Bm4d& bm4d, const He
             std::vector<std::int64_t> weights(
                 static_cast<std::size_t>(match.volume[2] + match.patch[2] - 1));
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                finish_line(work, sums, i / lines, i % lines, weights.data(), out);
+                finish_line(call, sums, i / lines, i % lines, weights.data(), out);
             }
         });
     });

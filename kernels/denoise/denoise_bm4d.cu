@@ -28,65 +28,65 @@ template <class One> void launch_all(std::int64_t blocks, const One& one) {
 }
 
 /// The work of all groups: a patch is read and added to the sums.
-KernelWork group_work(const Bm4dWork& work) {
-    const auto rows = static_cast<double>(work.match.rows());
-    const double values = rows * static_cast<double>(work.patch_voxels) * work.match.count;
-    return {values * (sizeof(float) + sizeof(std::int64_t)), rows * work.operations()};
+KernelWork group_work(const Bm4dCall& call) {
+    const auto rows = static_cast<double>(call.match.rows());
+    const double values = rows * static_cast<double>(call.patch_voxels) * call.match.count;
+    return {values * (sizeof(float) + sizeof(std::int64_t)), rows * call.operations()};
 }
 
-template <int group> void add_cubes(CudaQueue& queue, const Bm4dWork& work, const Groups& groups) {
+template <int group> void add_cubes(CudaQueue& queue, const Bm4dCall& call, const Groups& groups) {
     constexpr int warps = bm4d_cuda::Cube<group>::warps;
-    launch_all(ceil_divide(work.match.rows(), warps), [&](std::int64_t first, unsigned blocks) {
+    launch_all(ceil_divide(call.match.rows(), warps), [&](std::int64_t first, unsigned blocks) {
         const double part =
-            static_cast<double>(blocks) * warps / static_cast<double>(work.match.rows());
+            static_cast<double>(blocks) * warps / static_cast<double>(call.match.rows());
         const LaunchShape shape{dim3(blocks), dim3(32 * warps), 0,
-                                group_work(work).share(std::min(1.0, part))};
+                                group_work(call).share(std::min(1.0, part))};
         if (groups.volumes.first != nullptr) {
-            launch(queue, shape, bm4d_cuda::cube_kernel<group, Pass::wiener>, work, first, groups);
+            launch(queue, shape, bm4d_cuda::cube_kernel<group, Pass::wiener>, call, first, groups);
         } else {
-            launch(queue, shape, bm4d_cuda::cube_kernel<group, Pass::hard>, work, first, groups);
+            launch(queue, shape, bm4d_cuda::cube_kernel<group, Pass::hard>, call, first, groups);
         }
     });
 }
 
 /// Adds the groups for which there is a kernel of its own; their size, or one that none has.
-int add_usual(CudaQueue& queue, const Bm4dWork& work, const Groups& groups) {
+int add_usual(CudaQueue& queue, const Bm4dCall& call, const Groups& groups) {
     constexpr int none = Match::max_count + 1;
-    const int* patch = work.match.patch;
+    const int* patch = call.match.patch;
     if (patch[0] != 4 || patch[1] != 4 || patch[2] != 4) {
         return none;
     }
-    const int group = bm4d_group(work.match.count);
+    const int group = bm4d_group(call.match.count);
     switch (group) {
-    case 8: add_cubes<8>(queue, work, groups); return group;
-    case 16: add_cubes<16>(queue, work, groups); return group;
-    case 32: add_cubes<32>(queue, work, groups); return group;
+    case 8: add_cubes<8>(queue, call, groups); return group;
+    case 16: add_cubes<16>(queue, call, groups); return group;
+    case 32: add_cubes<32>(queue, call, groups); return group;
     default: return none;
     }
 }
 
-void add_others(CudaQueue& queue, const Bm4dWork& work, const Groups& groups, int least) {
+void add_others(CudaQueue& queue, const Bm4dCall& call, const Groups& groups, int least) {
     // Few are left where there is a kernel for most.
     const int each = least > Match::max_count ? 1 : 64;
-    const std::int64_t values = work.patch_voxels * bm4d_group(work.match.count);
+    const std::int64_t values = call.patch_voxels * bm4d_group(call.match.count);
     const std::int64_t bytes = bm4d_cuda::AnyGroup::shared_bytes(values, groups.volumes);
-    launch_all(ceil_divide(work.match.rows(), each), [&](std::int64_t first, unsigned blocks) {
+    launch_all(ceil_divide(call.match.rows(), each), [&](std::int64_t first, unsigned blocks) {
         const LaunchShape shape{dim3(blocks), dim3(bm4d_cuda::AnyGroup::threads),
                                 static_cast<std::size_t>(bytes)};
-        launch(queue, shape, bm4d_cuda::any_kernel, work, first, each, least, groups);
+        launch(queue, shape, bm4d_cuda::any_kernel, call, first, each, least, groups);
     });
 }
 
 constexpr int finish_threads = 256;
 
 __global__ void __launch_bounds__(finish_threads)
-    finish_kernel(Bm4dWork work, std::int64_t first_block, std::int64_t voxels, Bm4dSums sums,
+    finish_kernel(Bm4dCall call, std::int64_t first_block, std::int64_t voxels, Bm4dSums sums,
                   float* out) {
     const std::int64_t i = (first_block + blockIdx.x) * finish_threads + threadIdx.x;
     if (i >= voxels) {
         return;
     }
-    const MatchWork& match = work.match;
+    const MatchCall& match = call.match;
     const std::int64_t x = i % match.volume[2];
     const std::int64_t y = i / match.volume[2] % match.volume[1];
     const std::int64_t z = i / match.volume[2] / match.volume[1];
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(finish_threads)
             weight += bm4d_window(pz, match.patch[0]) * bm4d_window(py, match.patch[1]) * line;
         }
     }
-    out[i] = work.mean(sums.values[i], weight);
+    out[i] = call.mean(sums.values[i], weight);
 }
 
 } // namespace
@@ -115,21 +115,21 @@ void clear_bm4d_sums(CudaQueue& queue, const Match& match, const HeldLayers& hel
 void add_bm4d_estimates(CudaQueue& queue, const Match& match, const MatchLayers& layers,
                         const Bm4d& bm4d, const Bm4dVolumes& volumes, const MatchLists& lists,
                         const HeldLayers& held, const Bm4dSums& sums) {
-    const Bm4dWork work = make_bm4d_work(match, layers, bm4d, held);
-    if (work.match.rows() == 0) {
+    const Bm4dCall call = make_bm4d_call(match, layers, bm4d, held);
+    if (call.match.rows() == 0) {
         return;
     }
     const Groups groups{volumes, lists, sums};
-    add_others(queue, work, groups, add_usual(queue, work, groups));
-    queue.count(static_cast<double>(work.match.rows()) * work.operations());
+    add_others(queue, call, groups, add_usual(queue, call, groups));
+    queue.count(static_cast<double>(call.match.rows()) * call.operations());
 }
 
 void finish_bm4d(CudaQueue& queue, const Match& match, const Bm4d& bm4d, const HeldLayers& held,
                  const Bm4dSums& sums, float* out) {
-    const Bm4dWork work = make_bm4d_work(match, {}, bm4d, held);
+    const Bm4dCall call = make_bm4d_call(match, {}, bm4d, held);
     const std::int64_t voxels = held.layers * match.volume[1] * match.volume[2];
     launch_all(ceil_divide(voxels, finish_threads), [&](std::int64_t first, unsigned blocks) {
-        launch(queue, {dim3(blocks), dim3(finish_threads)}, finish_kernel, work, first, voxels,
+        launch(queue, {dim3(blocks), dim3(finish_threads)}, finish_kernel, call, first, voxels,
                sums, out);
     });
 }

@@ -19,7 +19,7 @@ struct AnyGroup {
                4 * values * (volumes.first != nullptr ? 3 : 2);
     }
 
-    const Bm4dWork& work;
+    const Bm4dCall& call;
     const std::uint64_t* corners;
     const float* distances;
     float alike; ///< the most distance of patches that are
@@ -36,13 +36,13 @@ struct AnyGroup {
         return weight * (distances[g] <= alike ? 1 : Bm4d::unlike_part) * unit;
     }
 
-    __device__ int voxels() const { return static_cast<int>(work.patch_voxels); }
+    __device__ int voxels() const { return static_cast<int>(call.patch_voxels); }
     __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
     /// How often the estimate of value `i` counts.
     __device__ int window(int i) const {
         const int voxel = i % voxels();
-        const auto& [pz, py, px] = work.match.patch;
+        const auto& [pz, py, px] = call.match.patch;
         return bm4d_window(voxel / px / py, pz) * bm4d_window(voxel / px % py, py) *
                bm4d_window(voxel % px, px);
     }
@@ -50,18 +50,18 @@ struct AnyGroup {
     /// The place of value `i` in the volume.
     __device__ std::int64_t place(int i) const {
         const int voxel = i % voxels();
-        const int x = voxel % work.match.patch[2];
-        const int y = voxel / work.match.patch[2] % work.match.patch[1];
-        const int z = voxel / work.match.patch[2] / work.match.patch[1];
-        return corner(i / voxels()) + work.match.index(z, y, x);
+        const int x = voxel % call.match.patch[2];
+        const int y = voxel / call.match.patch[2] % call.match.patch[1];
+        const int z = voxel / call.match.patch[2] / call.match.patch[1];
+        return corner(i / voxels()) + call.match.index(z, y, x);
     }
 
     /// Lines of one axis, `stride` apart in themselves.
     template <class Change>
     __device__ void along(int axis, int stride, float* values, const Change& change) const {
-        const int n = work.match.patch[axis];
+        const int n = call.match.patch[axis];
         for (int i = thread(); i < group * voxels() / n; i += threads) {
-            change(work.table[axis], n, values + i / stride * stride * n + i % stride, stride);
+            change(call.table[axis], n, values + i / stride * stride * n + i % stride, stride);
         }
         __syncthreads();
     }
@@ -108,7 +108,7 @@ struct AnyGroup {
     template <Basis basis>
     __device__ void transform(const float* volume, float* spectrum, float* spare) const {
         const int count = voxels();
-        const std::int64_t before = work.match.index(work.match.in_first, 0, 0);
+        const std::int64_t before = call.match.index(call.match.in_first, 0, 0);
         for (int i = thread(); i < group * count; i += threads) {
             spare[i] = __ldg(volume + place(i) - before);
         }
@@ -130,8 +130,8 @@ struct AnyGroup {
                 decltype(extent)::template transform<basis>(table, values, stride);
             });
         };
-        along(0, work.match.patch[1] * work.match.patch[2], spectrum, change);
-        along(1, work.match.patch[2], spectrum, change);
+        along(0, call.match.patch[1] * call.match.patch[2], spectrum, change);
+        along(1, call.match.patch[2], spectrum, change);
         along(2, 1, spectrum, change);
     }
 
@@ -144,8 +144,8 @@ struct AnyGroup {
             });
         };
         along(2, 1, spectrum, change);
-        along(1, work.match.patch[2], spectrum, change);
-        along(0, work.match.patch[1] * work.match.patch[2], spectrum, change);
+        along(1, call.match.patch[2], spectrum, change);
+        along(0, call.match.patch[1] * call.match.patch[2], spectrum, change);
         for (int v = thread(); v < count; v += threads) {
             spare[v] = spectrum[v];
             for (int length = 1; length < group; length *= 2) {
@@ -178,16 +178,16 @@ struct AnyGroup {
     }
 
     __device__ bool is_large(const float* spectrum, int i) const {
-        return i == 0 || fabsf(spectrum[i]) >= work.threshold[haar_exponent(i / voxels(), levels)];
+        return i == 0 || fabsf(spectrum[i]) >= call.threshold[haar_exponent(i / voxels(), levels)];
     }
 
     __device__ float inverse_sigma(int g) const {
-        return work.inverse_sigma[haar_exponent(g, levels)];
+        return call.inverse_sigma[haar_exponent(g, levels)];
     }
 
     /// The sum of the squares of the factors of Wiener's filter. `spare` is as large as `first`.
     __device__ float sum_factors(const float* first, float* spare) const {
-        const int layers = work.match.patch[0];
+        const int layers = call.match.patch[0];
         const int layer = voxels() / layers;
         for (int i = thread(); i < group * layers; i += threads) {
             const float inverse = inverse_sigma(i / layers);
@@ -228,7 +228,7 @@ struct AnyGroup {
         basis = Basis::cosine;
         transform(basis, volume, spectrum, spare);
         const auto cosines = measure();
-        if (!work.has_wavelets) {
+        if (!call.has_wavelets) {
             return cosines;
         }
         transform(Basis::wavelet, volume, spectrum, spare);
@@ -242,17 +242,17 @@ struct AnyGroup {
     }
 
     __device__ void put(float weight, const float* patches, const Bm4dSums& sums) const {
-        const std::int64_t layer = work.match.index(1, 0, 0);
+        const std::int64_t layer = call.match.index(1, 0, 0);
         for (int g = thread(); g < group; g += threads) {
-            const std::int64_t to = corner(g) - work.weights_first() * layer;
-            if (to >= 0 && to < (work.held_layers + work.match.patch[0] - 1) * layer) {
-                add_units(sums.weights + to, __double2ll_rn(scaled(weight, g, work.weight_unit)));
+            const std::int64_t to = corner(g) - call.weights_first() * layer;
+            if (to >= 0 && to < (call.held_layers + call.match.patch[0] - 1) * layer) {
+                add_units(sums.weights + to, __double2ll_rn(scaled(weight, g, call.weight_unit)));
             }
         }
         for (int i = thread(); i < group * voxels(); i += threads) {
-            const std::int64_t to = place(i) - work.held_first * layer;
-            if (to >= 0 && to < work.held_layers * layer) {
-                const double unit = scaled(weight, i / voxels(), work.value_unit) * window(i);
+            const std::int64_t to = place(i) - call.held_first * layer;
+            if (to >= 0 && to < call.held_layers * layer) {
+                const double unit = scaled(weight, i / voxels(), call.value_unit) * window(i);
                 const double units = static_cast<double>(patches[i]) * unit;
                 add_units(sums.values + to, __double2ll_rn(units));
             }
@@ -293,18 +293,18 @@ struct AnyGroup {
 
 /// Rows of the lists, `each` a block, whose group is less than `least`.
 __global__ void __launch_bounds__(AnyGroup::threads)
-    any_kernel(const __grid_constant__ Bm4dWork work, std::int64_t first_block, int each, int least,
+    any_kernel(const __grid_constant__ Bm4dCall call, std::int64_t first_block, int each, int least,
                Groups groups) {
     auto* left = reinterpret_cast<int*>(dynamic_shared());
     auto* shared = reinterpret_cast<float*>(dynamic_shared() + 1);
     const std::int64_t first = (first_block + blockIdx.x) * each;
     const auto mine = static_cast<int>(threadIdx.x);
     const bool less =
-        mine < each && first + mine < work.match.rows() && groups.lists.count[first + mine] < least;
+        mine < each && first + mine < call.match.rows() && groups.lists.count[first + mine] < least;
     if (__syncthreads_or(less ? 1 : 0) == 0) {
         return;
     }
-    for (std::int64_t row = first; row < first + each && row < work.match.rows(); ++row) {
+    for (std::int64_t row = first; row < first + each && row < call.match.rows(); ++row) {
         const int matches = groups.lists.count[row];
         if (matches >= least) {
             continue;
@@ -314,14 +314,14 @@ __global__ void __launch_bounds__(AnyGroup::threads)
         for (; 2 * group <= matches; group *= 2) {
             ++levels;
         }
-        const std::uint64_t* index = groups.lists.index + row * work.match.count;
-        const float* distance = groups.lists.distance + row * work.match.count;
-        const std::int64_t reference = work.reference(row);
+        const std::uint64_t* index = groups.lists.index + row * call.match.count;
+        const float* distance = groups.lists.distance + row * call.match.count;
+        const std::int64_t reference = call.reference(row);
         const std::int64_t last = lacks_reference(index, distance, group, reference)
                                       ? reference
                                       : static_cast<std::int64_t>(index[group - 1]);
-        const float alike = groups.volumes.first != nullptr ? work.alike_first : work.alike_noisy;
-        const AnyGroup any{work, index, distance, alike, group, levels, last};
+        const float alike = groups.volumes.first != nullptr ? call.alike_first : call.alike_noisy;
+        const AnyGroup any{call, index, distance, alike, group, levels, last};
         any.add(groups, shared, left);
         __syncthreads();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/denoise/denoise_bm4d_work.hpp"
+#include "kernels/denoise/denoise_bm4d_call.hpp"
 #include "kernels/match/match_device.cuh"
 
 #include <cstdint>
@@ -113,13 +113,13 @@ template <int group> struct Cube {
     }
 
     /// A lane's voxels of the group's patches, transformed along the group.
-    __device__ static void gather(const Bm4dWork& work, const float* volume, std::int64_t corner,
+    __device__ static void gather(const Bm4dCall& call, const float* volume, std::int64_t corner,
                                   float (&x)[half][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const int upper = lane / 16;
-        const std::int64_t line = work.match.volume[2];
-        const std::int64_t layer = work.match.volume[1] * line;
-        const float* base = volume - work.match.in_first * layer + lane % 16 / 4 * line + lane % 4;
+        const std::int64_t line = call.match.volume[2];
+        const std::int64_t layer = call.match.volume[1] * line;
+        const float* base = volume - call.match.in_first * layer + lane % 16 / 4 * line + lane % 4;
 #pragma unroll
         for (int i = 0; i < half; ++i) {
             const float* from =
@@ -135,7 +135,7 @@ template <int group> struct Cube {
     /// The spectrum of what gather() made: layer p of a lane is number lane + 32·p, four of them a
     /// patch.
     template <Basis basis>
-    __device__ static void transform(const Bm4dWork& work, const float (&x)[half][4], float* shared,
+    __device__ static void transform(const Bm4dCall& call, const float (&x)[half][4], float* shared,
                                      float (&spectrum)[own][4][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const int upper = lane / 16;
@@ -143,7 +143,7 @@ template <int group> struct Cube {
 #pragma unroll
         for (int i = 0; i < half; ++i) {
             float along_z[4] = {x[i][0], x[i][1], x[i][2], x[i][3]};
-            transform_line<basis, 4>(work.table[0], along_z);
+            transform_line<basis, 4>(call.table[0], along_z);
 #pragma unroll
             for (int z = 0; z < 4; ++z) {
                 shared[(place(i, upper) * 4 + z) * pitch + lane % 16] = along_z[z];
@@ -162,10 +162,10 @@ template <int group> struct Cube {
                 spectrum[p][y][3] = row.w;
             }
             along_y(spectrum[p],
-                    [&](float(&at)[4]) { transform_line<basis, 4>(work.table[1], at); });
+                    [&](float(&at)[4]) { transform_line<basis, 4>(call.table[1], at); });
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
-                transform_line<basis, 4>(work.table[2], spectrum[p][y]);
+                transform_line<basis, 4>(call.table[2], spectrum[p][y]);
             }
         }
     }
@@ -184,12 +184,12 @@ template <int group> struct Cube {
     }
 
     /// The hard threshold; gives how many are left.
-    __device__ static int keep_large(const Bm4dWork& work, float (&spectrum)[own][4][4]) {
+    __device__ static int keep_large(const Bm4dCall& call, float (&spectrum)[own][4][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         int left = 0;
 #pragma unroll
         for (int p = 0; p < own; ++p) {
-            const float threshold = work.threshold[haar_exponent(lane / 4 + 8 * p, levels)];
+            const float threshold = call.threshold[haar_exponent(lane / 4 + 8 * p, levels)];
 #pragma unroll
             for (int i = 0; i < 16; ++i) {
                 float& value = spectrum[p][i / 4][i % 4];
@@ -207,12 +207,12 @@ template <int group> struct Cube {
 
     /// The spectrum of the first pass' result becomes the factors of Wiener's filter; gives the sum
     /// of their squares.
-    __device__ static float find_factors(const Bm4dWork& work, float (&spectrum)[own][4][4]) {
+    __device__ static float find_factors(const Bm4dCall& call, float (&spectrum)[own][4][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         float sums[own];
 #pragma unroll
         for (int p = 0; p < own; ++p) {
-            const float inverse = work.inverse_sigma[haar_exponent(lane / 4 + 8 * p, levels)];
+            const float inverse = call.inverse_sigma[haar_exponent(lane / 4 + 8 * p, levels)];
             sums[p] = 0;
 #pragma unroll
             for (int i = 0; i < 16; ++i) {
@@ -235,7 +235,7 @@ template <int group> struct Cube {
 
     /// What gather() made, of a spectrum.
     template <Basis basis>
-    __device__ static void restore(const Bm4dWork& work, float* shared,
+    __device__ static void restore(const Bm4dCall& call, float* shared,
                                    float (&spectrum)[own][4][4], float (&x)[half][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
         const int upper = lane / 16;
@@ -244,9 +244,9 @@ template <int group> struct Cube {
         for (int p = 0; p < own; ++p) {
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
-                restore_line<basis, 4>(work.table[2], spectrum[p][y]);
+                restore_line<basis, 4>(call.table[2], spectrum[p][y]);
             }
-            along_y(spectrum[p], [&](float(&at)[4]) { restore_line<basis, 4>(work.table[1], at); });
+            along_y(spectrum[p], [&](float(&at)[4]) { restore_line<basis, 4>(call.table[1], at); });
             auto* to = reinterpret_cast<float4*>(shared + (lane + 32 * p) * pitch);
 #pragma unroll
             for (int y = 0; y < 4; ++y) {
@@ -261,7 +261,7 @@ template <int group> struct Cube {
             for (int z = 0; z < 4; ++z) {
                 x[i][z] = shared[(place(i, upper) * 4 + z) * pitch + lane % 16];
             }
-            restore_line<basis, 4>(work.table[0], x[i]);
+            restore_line<basis, 4>(call.table[0], x[i]);
         }
     }
 
@@ -288,14 +288,14 @@ template <int group> struct Cube {
 
     /// `change` of the spectrum of x, in the basis for which it gives less, which it returns.
     template <class Change>
-    __device__ static auto change_sparser(const Bm4dWork& work, const float (&x)[half][4],
+    __device__ static auto change_sparser(const Bm4dCall& call, const float (&x)[half][4],
                                           float* shared, Basis& basis, float (&spectrum)[own][4][4],
                                           const Change& change) {
-        transform<Basis::cosine>(work, x, shared, spectrum);
-        const auto cosines = change(work, spectrum);
+        transform<Basis::cosine>(call, x, shared, spectrum);
+        const auto cosines = change(call, spectrum);
         float other[own][4][4];
-        transform<Basis::wavelet>(work, x, shared, other);
-        const auto wavelets = change(work, other);
+        transform<Basis::wavelet>(call, x, shared, other);
+        const auto wavelets = change(call, other);
         if (wavelets >= cosines) {
             basis = Basis::cosine;
             return cosines;
@@ -306,26 +306,26 @@ template <int group> struct Cube {
     }
 
     /// Adds the patches x. Bit g of `alike`: patch g is.
-    __device__ static void put(const Bm4dWork& work, float weight, unsigned alike,
+    __device__ static void put(const Bm4dCall& call, float weight, unsigned alike,
                                std::int64_t corner, const Bm4dSums& sums,
                                const float (&x)[half][4]) {
         const auto lane = static_cast<int>(threadIdx.x) % 32;
-        const std::int64_t line = work.match.volume[2];
-        const std::int64_t layer = work.match.volume[1] * line;
+        const std::int64_t line = call.match.volume[2];
+        const std::int64_t layer = call.match.volume[1] * line;
         const auto exact = static_cast<double>(weight);
         // Layers that are held lie side by side, so one comparison tells whether a voxel does.
-        const std::int64_t in_weights = corner - work.weights_first() * layer;
-        if (lane < group && in_weights >= 0 && in_weights < (work.held_layers + 3) * layer) {
+        const std::int64_t in_weights = corner - call.weights_first() * layer;
+        if (lane < group && in_weights >= 0 && in_weights < (call.held_layers + 3) * layer) {
             const double part = (alike >> lane & 1U) != 0 ? 1 : Bm4d::unlike_part;
-            add_units(sums.weights + in_weights, __double2ll_rn(exact * part * work.weight_unit));
+            add_units(sums.weights + in_weights, __double2ll_rn(exact * part * call.weight_unit));
         }
         // Exact: the factors of the weight are powers of two.
         const double unit =
-            exact * work.value_unit * bm4d_window(lane % 16 / 4, 4) * bm4d_window(lane % 4, 4);
+            exact * call.value_unit * bm4d_window(lane % 16 / 4, 4) * bm4d_window(lane % 4, 4);
         const double unlike_unit = unit * Bm4d::unlike_part;
         const unsigned mine = alike >> (lane / 16 * half);
-        const std::int64_t offset = lane % 16 / 4 * line + lane % 4 - work.held_first * layer;
-        const std::int64_t held = work.held_layers * layer;
+        const std::int64_t offset = lane % 16 / 4 * line + lane % 4 - call.held_first * layer;
+        const std::int64_t held = call.held_layers * layer;
 #pragma unroll
         for (int i = 0; i < half; ++i) {
             const std::int64_t at =

@@ -75,10 +75,10 @@ void transpose(std::int64_t rows, std::int64_t columns, const float* __restrict 
 
 } // namespace
 
-GroupFilter::GroupFilter(const Bm4dWork& work, const Bm4dVolumes& volumes, const MatchLists& lists,
+GroupFilter::GroupFilter(const Bm4dCall& call, const Bm4dVolumes& volumes, const MatchLists& lists,
                          const Bm4dSums& sums)
-    : work_(work), volumes_(volumes), lists_(lists), sums_(sums) {
-    const auto values = static_cast<std::size_t>(work.patch_voxels * bm4d_group(work.match.count));
+    : call_(call), volumes_(volumes), lists_(lists), sums_(sums) {
+    const auto values = static_cast<std::size_t>(call.patch_voxels * bm4d_group(call.match.count));
     for (Values* each : {&noisy_, &first_, &other_, &patches_, &spare_, &haar_}) {
         each->resize(values);
     }
@@ -86,10 +86,10 @@ GroupFilter::GroupFilter(const Bm4dWork& work, const Bm4dVolumes& volumes, const
 
 /// The volume's patches, transformed along the group: haar_.
 void GroupFilter::gather(const float* volume) {
-    const auto& [pz, py, px] = work_.match.patch;
-    const std::int64_t line = work_.match.volume[2];
-    const std::int64_t layer = work_.match.volume[1] * line;
-    const std::int64_t before = work_.match.in_first * layer;
+    const auto& [pz, py, px] = call_.match.patch;
+    const std::int64_t line = call_.match.volume[2];
+    const std::int64_t layer = call_.match.volume[1] * line;
+    const std::int64_t before = call_.match.in_first * layer;
     float* to = patches_.data();
     for (int g = 0; g < group_; ++g) {
         const float* from = volume + corners_[g] - before;
@@ -104,7 +104,7 @@ void GroupFilter::gather(const float* volume) {
             }
         }
     }
-    const std::int64_t voxels = work_.patch_voxels;
+    const std::int64_t voxels = call_.patch_voxels;
     float* means = patches_.data();
     float* next = spare_.data();
     for (int length = group_ / 2; length > 0; length /= 2, std::swap(means, next)) {
@@ -118,26 +118,26 @@ void GroupFilter::gather(const float* volume) {
 
 /// From haar_, which stays.
 template <Basis basis> void GroupFilter::transform(Values& spectrum) {
-    const auto& [pz, py, px] = work_.match.patch;
-    transpose(group_, work_.patch_voxels, haar_.data(), patches_.data());
-    change_lines<basis, Way::transform>(work_.table[0], pz, 1, std::int64_t{py} * px * group_,
+    const auto& [pz, py, px] = call_.match.patch;
+    transpose(group_, call_.patch_voxels, haar_.data(), patches_.data());
+    change_lines<basis, Way::transform>(call_.table[0], pz, 1, std::int64_t{py} * px * group_,
                                         patches_.data(), spare_.data());
-    change_lines<basis, Way::transform>(work_.table[1], py, pz, std::int64_t{px} * group_,
+    change_lines<basis, Way::transform>(call_.table[1], py, pz, std::int64_t{px} * group_,
                                         spare_.data(), patches_.data());
-    change_lines<basis, Way::transform>(work_.table[2], px, std::int64_t{pz} * py, group_,
+    change_lines<basis, Way::transform>(call_.table[2], px, std::int64_t{pz} * py, group_,
                                         patches_.data(), spectrum.data());
 }
 
 /// From the spectrum to patches_.
 template <Basis basis> void GroupFilter::restore(Values& spectrum) {
-    const auto& [pz, py, px] = work_.match.patch;
-    change_lines<basis, Way::restore>(work_.table[2], px, std::int64_t{pz} * py, group_,
+    const auto& [pz, py, px] = call_.match.patch;
+    change_lines<basis, Way::restore>(call_.table[2], px, std::int64_t{pz} * py, group_,
                                       spectrum.data(), patches_.data());
-    change_lines<basis, Way::restore>(work_.table[1], py, pz, std::int64_t{px} * group_,
+    change_lines<basis, Way::restore>(call_.table[1], py, pz, std::int64_t{px} * group_,
                                       patches_.data(), spare_.data());
-    change_lines<basis, Way::restore>(work_.table[0], pz, 1, std::int64_t{py} * px * group_,
+    change_lines<basis, Way::restore>(call_.table[0], pz, 1, std::int64_t{py} * px * group_,
                                       spare_.data(), patches_.data());
-    const std::int64_t voxels = work_.patch_voxels;
+    const std::int64_t voxels = call_.patch_voxels;
     transpose(voxels, group_, patches_.data(), haar_.data());
     std::copy_n(haar_.data(), voxels, patches_.data());
     for (int length = 1; length < group_; length *= 2, std::swap(patches_, spare_)) {
@@ -153,7 +153,7 @@ template <class Change> float GroupFilter::change_sparser(Values& spectrum, cons
     basis_ = Basis::cosine;
     transform<Basis::cosine>(spectrum);
     const float cosines = change(spectrum);
-    if (!work_.has_wavelets) {
+    if (!call_.has_wavelets) {
         return cosines;
     }
     transform<Basis::wavelet>(other_);
@@ -170,11 +170,11 @@ template <class Change> float GroupFilter::change_sparser(Values& spectrum, cons
 float GroupFilter::keep_large(Values& spectrum) const {
     float threshold[Match::max_count];
     for (int g = 0; g < group_; ++g) {
-        threshold[g] = work_.threshold[haar_exponent(g, levels_)];
+        threshold[g] = call_.threshold[haar_exponent(g, levels_)];
     }
     const float mean = spectrum[0];
     int left = 0;
-    for (std::int64_t v = 0; v < work_.patch_voxels; ++v) {
+    for (std::int64_t v = 0; v < call_.patch_voxels; ++v) {
         float* values = spectrum.data() + v * group_;
         for (int g = 0; g < group_; ++g) {
             const bool stays = std::abs(values[g]) >= threshold[g];
@@ -194,10 +194,10 @@ float GroupFilter::keep_large(Values& spectrum) const {
 float GroupFilter::find_factors(Values& spectrum) const {
     float inverse_sigma[Match::max_count];
     for (int g = 0; g < group_; ++g) {
-        inverse_sigma[g] = work_.inverse_sigma[haar_exponent(g, levels_)];
+        inverse_sigma[g] = call_.inverse_sigma[haar_exponent(g, levels_)];
     }
-    const int layers = work_.match.patch[0];
-    const std::int64_t layer = work_.patch_voxels / layers;
+    const int layers = call_.match.patch[0];
+    const std::int64_t layer = call_.patch_voxels / layers;
     float sums[Match::max_patch * Match::max_count] = {};
     for (std::int64_t z = 0; z < layers; ++z) {
         float* sum = sums + z * group_;
@@ -217,28 +217,28 @@ float GroupFilter::find_factors(Values& spectrum) const {
 }
 
 void GroupFilter::put(float weight) {
-    const auto& [pz, py, px] = work_.match.patch;
-    const std::int64_t line = work_.match.volume[2];
-    const std::int64_t layer = work_.match.volume[1] * line;
-    const float alike = volumes_.first != nullptr ? work_.alike_first : work_.alike_noisy;
+    const auto& [pz, py, px] = call_.match.patch;
+    const std::int64_t line = call_.match.volume[2];
+    const std::int64_t layer = call_.match.volume[1] * line;
+    const float alike = volumes_.first != nullptr ? call_.alike_first : call_.alike_noisy;
     const float* from = patches_.data();
-    for (int g = 0; g < group_; ++g, from += work_.patch_voxels) {
+    for (int g = 0; g < group_; ++g, from += call_.patch_voxels) {
         const std::int64_t corner = corners_[g] / layer;
-        if (!work_.reaches(corner)) {
+        if (!call_.reaches(corner)) {
             continue;
         }
         const std::int64_t at = corners_[g];
         // Exact: the factors of the weight are powers of two.
         const double exact = weight * (distances_[g] <= alike ? 1 : Bm4d::unlike_part);
-        sums_.weights[at - work_.weights_first() * layer] += std::llrint(exact * work_.weight_unit);
-        const double unit = exact * work_.value_unit;
+        sums_.weights[at - call_.weights_first() * layer] += std::llrint(exact * call_.weight_unit);
+        const double unit = exact * call_.value_unit;
         for (int z = 0; z < pz; ++z) {
-            const std::int64_t held = corner + z - work_.held_first;
-            if (held < 0 || held >= work_.held_layers) {
+            const std::int64_t held = corner + z - call_.held_first;
+            if (held < 0 || held >= call_.held_layers) {
                 continue;
             }
             for (int y = 0; y < py; ++y) {
-                std::int64_t* to = sums_.values + at + (z - work_.held_first) * layer + y * line;
+                std::int64_t* to = sums_.values + at + (z - call_.held_first) * layer + y * line;
                 const float* values = from + (std::int64_t{z} * py + y) * px;
                 const double scale = unit * bm4d_window(z, pz) * bm4d_window(y, py);
                 for (int x = 0; x < px; ++x) {
@@ -253,10 +253,10 @@ void GroupFilter::put(float weight) {
 void GroupFilter::add(std::int64_t row) {
     group_ = bm4d_group(lists_.count[row]);
     levels_ = std::countr_zero(static_cast<unsigned>(group_));
-    const std::uint64_t* index = lists_.index + row * work_.match.count;
-    const float* distance = lists_.distance + row * work_.match.count;
+    const std::uint64_t* index = lists_.index + row * call_.match.count;
+    const float* distance = lists_.distance + row * call_.match.count;
     std::copy_n(index, group_, corners_);
-    const std::int64_t reference = work_.reference(row);
+    const std::int64_t reference = call_.reference(row);
     if (lacks_reference(index, distance, group_, reference)) {
         corners_[group_ - 1] = reference; // at distance 0, like what it takes the place of
     }
@@ -270,7 +270,7 @@ void GroupFilter::add(std::int64_t row) {
         gather(volumes_.noisy);
         basis_ == Basis::cosine ? transform<Basis::cosine>(noisy_)
                                 : transform<Basis::wavelet>(noisy_);
-        for (std::int64_t i = 0; i < work_.patch_voxels * group_; ++i) {
+        for (std::int64_t i = 0; i < call_.patch_voxels * group_; ++i) {
             noisy_.data()[i] *= first_.data()[i];
         }
     } else {

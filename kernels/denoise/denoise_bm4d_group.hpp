@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/denoise/denoise_bm4d_work.hpp"
+#include "kernels/denoise/denoise_bm4d_call.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@ namespace runner {
 /// point to outlive it.
 class GroupFilter {
   public:
-    GroupFilter(const Bm4dWork& work, const Bm4dVolumes& volumes, const MatchLists& lists,
+    GroupFilter(const Bm4dCall& call, const Bm4dVolumes& volumes, const MatchLists& lists,
                 const Bm4dSums& sums);
 
     /// Adds the estimates of the group of the lists' row.
@@ -31,7 +31,7 @@ class GroupFilter {
     float find_factors(Values& spectrum) const;
     void put(float weight);
 
-    const Bm4dWork& work_;
+    const Bm4dCall& call_;
     Bm4dVolumes volumes_;
     MatchLists lists_;
     Bm4dSums sums_;

@@ -2,7 +2,7 @@
 #include "kernels/denoise/denoise_nlm.hpp"
 
 #include "base/rounding.hpp"
-#include "kernels/denoise/denoise_nlm_work.hpp"
+#include "kernels/denoise/denoise_nlm_call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 /// The estimates of one thread, one reference after the other.
 class Estimator {
   public:
-    Estimator(const NlmWork& work, const float* volume, const MatchLists& lists, std::int64_t* sums)
-        : work_(work), match_(work.match), volume_(volume), lists_(lists), sums_(sums),
+    Estimator(const NlmCall& call, const float* volume, const MatchLists& lists, std::int64_t* sums)
+        : call_(call), match_(call.match), volume_(volume), lists_(lists), sums_(sums),
           row_(match_.volume[2]), layer_(match_.volume[1] * row_) {}
 
     void add(std::int64_t z, std::int64_t y, std::int64_t x) {
@@ -27,11 +27,11 @@ class Estimator {
         weigh(row);
         const std::int64_t at_z = match_.reference(0, z);
         const std::int64_t place =
-            match_.index(at_z - work_.held_first, match_.reference(1, y), match_.reference(2, x));
+            match_.index(at_z - call_.held_first, match_.reference(1, y), match_.reference(2, x));
         const auto wide = static_cast<std::size_t>(match_.patch[2]);
         for (std::int64_t pz = 0; pz < match_.patch[0]; ++pz) {
-            const std::int64_t held = at_z + pz - work_.held_first;
-            if (held < 0 || held >= work_.held_layers) {
+            const std::int64_t held = at_z + pz - call_.held_first;
+            if (held < 0 || held >= call_.held_layers) {
                 continue;
             }
             for (std::int64_t py = 0; py < match_.patch[1]; ++py) {
@@ -44,7 +44,7 @@ class Estimator {
                     }
                 }
                 for (std::size_t px = 0; px < wide; ++px) {
-                    const double units = static_cast<double>(sum[px] / weight_) * work_.unit;
+                    const double units = static_cast<double>(sum[px] / weight_) * call_.unit;
                     sums_[place + within + static_cast<std::int64_t>(px)] += std::llrint(units);
                 }
             }
@@ -58,13 +58,13 @@ class Estimator {
         for (std::size_t i = 0; i < matches_; ++i) {
             const auto at = static_cast<std::size_t>(row * match_.count) + i;
             places_[i] = static_cast<std::int64_t>(lists_.index[at]) - match_.in_first * layer_;
-            weights_[i] = work_.weight(lists_.distance[at]);
+            weights_[i] = call_.weight(lists_.distance[at]);
             weight_ += weights_[i];
         }
     }
 
-    const NlmWork& work_;
-    const MatchWork& match_;
+    const NlmCall& call_;
+    const MatchCall& match_;
     const float* volume_;
     const MatchLists& lists_;
     std::int64_t* sums_;
@@ -85,22 +85,22 @@ int nlm_fraction_bits(float magnitude) {
     return std::clamp(62 - most_estimates - exponent, -1000, 1000);
 }
 
-NlmWork make_nlm_work(const Match& match, const MatchLayers& layers, const Nlm& nlm,
+NlmCall make_nlm_call(const Match& match, const MatchLayers& layers, const Nlm& nlm,
                       const HeldLayers& held) {
-    NlmWork work{};
-    work.match = make_match_work(match, layers);
-    work.held_first = held.first;
-    work.held_layers = held.layers;
-    work.free = 2 * nlm.sigma * nlm.sigma;
+    NlmCall call{};
+    call.match = make_match_call(match, layers);
+    call.held_first = held.first;
+    call.held_layers = held.layers;
+    call.free = 2 * nlm.sigma * nlm.sigma;
     const double h = nlm.strength * nlm.sigma;
-    work.falloff = h * h > 0 ? -1 / (h * h) : -std::numeric_limits<double>::infinity();
-    work.unit = std::ldexp(1.0, nlm.fraction_bits);
-    return work;
+    call.falloff = h * h > 0 ? -1 / (h * h) : -std::numeric_limits<double>::infinity();
+    call.unit = std::ldexp(1.0, nlm.fraction_bits);
+    return call;
 }
 
 double nlm_operations(const Match& match, const MatchLayers& layers) {
-    const NlmWork work = make_nlm_work(match, layers, {}, {});
-    return static_cast<double>(work.match.rows()) * work.operations();
+    const NlmCall call = make_nlm_call(match, layers, {}, {});
+    return static_cast<double>(call.match.rows()) * call.operations();
 }
 
 void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums) {
@@ -115,8 +115,8 @@ void clear_nlm_sums(CpuQueue& queue, std::int64_t count, std::int64_t* sums) {
 void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
                        const HeldLayers& held, std::int64_t* sums) {
-    const NlmWork work = make_nlm_work(match, layers, nlm, held);
-    const auto& grid = work.match.grid;
+    const NlmCall call = make_nlm_call(match, layers, nlm, held);
+    const auto& grid = call.match.grid;
     // Each of four rounds takes every other block along z and y: what lies between two blocks is
     // more than a patch, so that no two threads meet in a sum.
     constexpr std::int64_t side = Match::max_patch;
@@ -125,7 +125,7 @@ void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& l
     const auto round = [&](std::int64_t odd_z, std::int64_t odd_y) {
         using Range = tbb::blocked_range<std::int64_t>;
         tbb::parallel_for(Range(0, blocks, 1), [&](const Range& range) {
-            Estimator estimator(work, volume, lists, sums);
+            Estimator estimator(call, volume, lists, sums);
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
                 const std::int64_t z = (2 * (i / blocks_y) + odd_z) * side;
                 const std::int64_t y = (2 * (i % blocks_y) + odd_y) * side;
@@ -134,7 +134,7 @@ void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& l
                         for (std::int64_t x = 0; x < grid[2]; ++x) {
                             estimator.add(k, j, x);
                         }
-                        queue.count(static_cast<double>(grid[2]) * work.operations());
+                        queue.count(static_cast<double>(grid[2]) * call.operations());
                     }
                 }
             }
@@ -151,7 +151,7 @@ void add_nlm_estimates(CpuQueue& queue, const Match& match, const MatchLayers& l
 
 void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,
                 const std::int64_t* sums, float* out) {
-    const NlmWork work = make_nlm_work(match, {}, nlm, held);
+    const NlmCall call = make_nlm_call(match, {}, nlm, held);
     const std::int64_t row = match.volume[2];
     using Range = tbb::blocked_range<std::int64_t>;
     queue.run([&] {
@@ -159,10 +159,10 @@ void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const HeldL
             for (std::int64_t i = rows.begin(); i < rows.end(); ++i) {
                 for (std::int64_t x = 0; x < row; ++x) {
                     const std::int64_t covering =
-                        work.covering(held.first + i / match.volume[1], i % match.volume[1], x);
+                        call.covering(held.first + i / match.volume[1], i % match.volume[1], x);
                     const double mean =
                         static_cast<double>(sums[i * row + x]) / static_cast<double>(covering);
-                    out[i * row + x] = static_cast<float>(mean / work.unit);
+                    out[i * row + x] = static_cast<float>(mean / call.unit);
                 }
             }
         });

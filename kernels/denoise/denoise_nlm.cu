@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/denoise_nlm.hpp"
 
-#include "kernels/denoise/denoise_nlm_work.hpp"
+#include "kernels/denoise/denoise_nlm_call.hpp"
 #include "kernels/match/match_device.cuh"
 #include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/divisor.hpp"
@@ -21,10 +21,10 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 
 /// A thread a reference, neighbours along x in a warp.
 __global__ void __launch_bounds__(threads)
-    estimate_kernel(NlmWork work, std::int64_t first_block, const float* volume, MatchLists lists,
+    estimate_kernel(NlmCall call, std::int64_t first_block, const float* volume, MatchLists lists,
                     std::int64_t* sums) {
     __shared__ float weights[Match::max_count][threads];
-    const MatchWork& match = work.match;
+    const MatchCall& match = call.match;
     const auto thread = static_cast<int>(threadIdx.x);
     const std::int64_t row = (first_block + blockIdx.x) * threads + thread;
     if (row >= match.rows()) {
@@ -36,17 +36,17 @@ __global__ void __launch_bounds__(threads)
     const std::uint64_t* index = lists.index + row * match.count;
     float weight = 0;
     for (int i = 0; i < matches; ++i) {
-        const float one = work.weight(lists.distance[row * match.count + i]);
+        const float one = call.weight(lists.distance[row * match.count + i]);
         weights[i][thread] = one;
         weight = __fadd_rn(weight, one);
     }
     const std::int64_t at_z = match.reference(0, row / match.grid[2] / match.grid[1]);
     const std::int64_t place =
-        match.index(at_z - work.held_first, match.reference(1, row / match.grid[2] % match.grid[1]),
+        match.index(at_z - call.held_first, match.reference(1, row / match.grid[2] % match.grid[1]),
                     match.reference(2, row % match.grid[2]));
     for (int pz = 0; pz < match.patch[0]; ++pz) {
-        const std::int64_t held = at_z + pz - work.held_first;
-        if (held < 0 || held >= work.held_layers) {
+        const std::int64_t held = at_z + pz - call.held_first;
+        if (held < 0 || held >= call.held_layers) {
             continue;
         }
         for (int py = 0; py < match.patch[1]; ++py) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(threads)
                 if (px < match.patch[2]) {
                     const double mean = static_cast<double>(__fdiv_rn(sum[px], weight));
                     atomicAdd(reinterpret_cast<unsigned long long*>(sums + place + within + px),
-                              static_cast<unsigned long long>(__double2ll_rn(mean * work.unit)));
+                              static_cast<unsigned long long>(__double2ll_rn(mean * call.unit)));
                 }
             }
         }
@@ -86,7 +86,7 @@ struct NlmTile {
     Divisor row; ///< voxels of a row and a layer of the volume
     Divisor layer;
 
-    static NlmTile of(const MatchWork& match) {
+    static NlmTile of(const MatchCall& match) {
         const auto covered = [&](int axis, int references) {
             return references - 1 + match.patch[axis] + static_cast<int>(2 * match.half[axis]);
         };
@@ -96,7 +96,7 @@ struct NlmTile {
     }
 
     /// Places within the tile's layers of the volume are divided as numbers below 2^31.
-    static bool fits(const MatchWork& match) {
+    static bool fits(const MatchCall& match) {
         const std::int64_t layers = tile_z + match.patch[0] + 2 * match.half[0];
         return match.step == 1 && match.volume[1] <= (1LL << 31) / match.volume[2] / layers;
     }
@@ -109,18 +109,18 @@ template <int slots> struct NlmMatches {
     int place[slots];
     float total;
 
-    __device__ void read(const NlmWork& work, const NlmTile& tile, const MatchLists& lists,
+    __device__ void read(const NlmCall& call, const NlmTile& tile, const MatchLists& lists,
                          std::int64_t row, std::int64_t base, int low_z, int low_y, int low_x) {
         const int count = lists.count[row];
-        const std::uint64_t* index = lists.index + row * work.match.count;
-        const float* distance = lists.distance + row * work.match.count;
+        const std::uint64_t* index = lists.index + row * call.match.count;
+        const float* distance = lists.distance + row * call.match.count;
         total = 0;
 #pragma unroll
         for (int i = 0; i < slots; ++i) {
             weight[i] = 0;
             place[i] = 0;
             if (i < count) {
-                weight[i] = work.weight(distance[i]);
+                weight[i] = call.weight(distance[i]);
                 const auto at =
                     static_cast<std::uint32_t>(static_cast<std::int64_t>(index[i]) - base);
                 const Divided z = divide(at, tile.layer);
@@ -138,11 +138,11 @@ template <int slots> struct NlmMatches {
 /// Step 1: a thread a reference of each of the tile's layers, the volume's part in shared memory.
 template <int px, int slots>
 __global__ void __launch_bounds__(NlmTile::threads)
-    estimate_tile_kernel(NlmWork work, NlmTile tile, std::int64_t tiles_x, std::int64_t tiles_y,
+    estimate_tile_kernel(NlmCall call, NlmTile tile, std::int64_t tiles_x, std::int64_t tiles_y,
                          std::int64_t first_block, const float* volume, MatchLists lists,
                          std::int64_t* sums) {
     auto* voxels = reinterpret_cast<float*>(dynamic_shared());
-    const MatchWork& match = work.match;
+    const MatchCall& match = call.match;
     const std::int64_t block = first_block + blockIdx.x;
     const std::int64_t tile_x = block % tiles_x * 32;
     const std::int64_t tile_y = block / tiles_x % tiles_y * NlmTile::tile_y;
@@ -166,10 +166,10 @@ __global__ void __launch_bounds__(NlmTile::threads)
     for (int in_z = 0; in_z < NlmTile::tile_z && tile_z + in_z < match.grid[0]; ++in_z) {
         const std::int64_t row = ((tile_z + in_z) * match.grid[1] + y) * match.grid[2] + x;
         NlmMatches<slots> matches;
-        matches.read(work, tile, lists, row, base_z * layer, low_z, low_y, low_x);
+        matches.read(call, tile, lists, row, base_z * layer, low_z, low_y, low_x);
         for (int pz = 0; pz < match.patch[0]; ++pz) {
-            const std::int64_t held = first_z + in_z + pz - work.held_first;
-            if (held < 0 || held >= work.held_layers) {
+            const std::int64_t held = first_z + in_z + pz - call.held_first;
+            if (held < 0 || held >= call.held_layers) {
                 continue;
             }
             for (int py = 0; py < match.patch[1]; ++py) {
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(NlmTile::threads)
                 for (int k = 0; k < px; ++k) {
                     const double mean = static_cast<double>(__fdiv_rn(sum[k], matches.total));
                     atomicAdd(reinterpret_cast<unsigned long long*>(to + k),
-                              static_cast<unsigned long long>(__double2ll_rn(mean * work.unit)));
+                              static_cast<unsigned long long>(__double2ll_rn(mean * call.unit)));
                 }
             }
         }
@@ -204,18 +204,18 @@ __global__ void __launch_bounds__(threads)
 }
 
 __global__ void __launch_bounds__(threads)
-    mean_kernel(NlmWork work, std::int64_t first_block, std::int64_t voxels,
+    mean_kernel(NlmCall call, std::int64_t first_block, std::int64_t voxels,
                 const std::int64_t* sums, float* out) {
     const std::int64_t i = (first_block + blockIdx.x) * threads + threadIdx.x;
     if (i >= voxels) {
         return;
     }
-    const MatchWork& match = work.match;
+    const MatchCall& match = call.match;
     const std::int64_t covering =
-        work.covering(work.held_first + i / match.volume[2] / match.volume[1],
+        call.covering(call.held_first + i / match.volume[2] / match.volume[1],
                       i / match.volume[2] % match.volume[1], i % match.volume[2]);
     const double mean = static_cast<double>(sums[i]) / static_cast<double>(covering);
-    out[i] = static_cast<float>(mean / work.unit);
+    out[i] = static_cast<float>(mean / call.unit);
 }
 
 template <class Launch> void launch_all(std::int64_t items, const Launch& one) {
@@ -227,20 +227,20 @@ template <class Launch> void launch_all(std::int64_t items, const Launch& one) {
 }
 
 /// The work of all references: their voxels and lists are read, the sums read and written, once.
-KernelWork estimates_work(const NlmWork& work) {
-    const MatchWork& match = work.match;
+KernelWork estimates_work(const NlmCall& call) {
+    const MatchCall& match = call.match;
     const auto rows = static_cast<double>(match.rows());
     const auto voxels = static_cast<double>(match.in_layers * match.volume[1] * match.volume[2]);
     const double list = match.count * (sizeof(std::uint64_t) + sizeof(float));
     return {voxels * (sizeof(float) + 2 * sizeof(std::int64_t)) + rows * list,
-            rows * work.operations()};
+            rows * call.operations()};
 }
 
 /// Tiles, where there is such a kernel and shared memory for it; whether there is.
 template <int px, int slots>
-bool add_by_tiles(CudaQueue& queue, const NlmWork& work, const float* volume,
+bool add_by_tiles(CudaQueue& queue, const NlmCall& call, const float* volume,
                   const MatchLists& lists, std::int64_t* sums) {
-    const NlmTile tile = NlmTile::of(work.match);
+    const NlmTile tile = NlmTile::of(call.match);
     int most = 0;
     cuda_call([&] {
         return cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
@@ -250,31 +250,31 @@ bool add_by_tiles(CudaQueue& queue, const NlmWork& work, const float* volume,
     if (bytes > static_cast<std::size_t>(most)) {
         return false;
     }
-    const auto& grid = work.match.grid;
+    const auto& grid = call.match.grid;
     const std::int64_t tiles_x = ceil_divide(grid[2], 32);
     const std::int64_t tiles_y = ceil_divide(grid[1], NlmTile::tile_y);
     const std::int64_t blocks = tiles_x * tiles_y * ceil_divide(grid[0], NlmTile::tile_z);
     for (std::int64_t first = 0; first < blocks; first += most_blocks) {
         const auto count = static_cast<unsigned>(std::min(most_blocks, blocks - first));
         const KernelWork part =
-            estimates_work(work).share(static_cast<double>(count) / static_cast<double>(blocks));
+            estimates_work(call).share(static_cast<double>(count) / static_cast<double>(blocks));
         launch(queue, {dim3(count), dim3(NlmTile::threads), bytes, part},
-               estimate_tile_kernel<px, slots>, work, tile, tiles_x, tiles_y, first, volume, lists,
+               estimate_tile_kernel<px, slots>, call, tile, tiles_x, tiles_y, first, volume, lists,
                sums);
     }
     return true;
 }
 
-bool add_by_tiles(CudaQueue& queue, const NlmWork& work, const float* volume,
+bool add_by_tiles(CudaQueue& queue, const NlmCall& call, const float* volume,
                   const MatchLists& lists, std::int64_t* sums) {
-    const MatchWork& match = work.match;
+    const MatchCall& match = call.match;
     if (!NlmTile::fits(match) || match.count > 32) {
         return false;
     }
     const auto as = [&](auto px) {
         constexpr int wide = decltype(px)::value;
-        return match.count <= 16 ? add_by_tiles<wide, 16>(queue, work, volume, lists, sums)
-                                 : add_by_tiles<wide, 32>(queue, work, volume, lists, sums);
+        return match.count <= 16 ? add_by_tiles<wide, 16>(queue, call, volume, lists, sums)
+                                 : add_by_tiles<wide, 32>(queue, call, volume, lists, sums);
     };
     switch (match.patch[2]) {
     case 3: return as(std::integral_constant<int, 3>{});
@@ -296,24 +296,24 @@ void clear_nlm_sums(CudaQueue& queue, std::int64_t count, std::int64_t* sums) {
 void add_nlm_estimates(CudaQueue& queue, const Match& match, const MatchLayers& layers,
                        const Nlm& nlm, const float* volume, const MatchLists& lists,
                        const HeldLayers& held, std::int64_t* sums) {
-    const NlmWork work = make_nlm_work(match, layers, nlm, held);
-    if (work.match.rows() == 0) {
+    const NlmCall call = make_nlm_call(match, layers, nlm, held);
+    if (call.match.rows() == 0) {
         return;
     }
-    if (!add_by_tiles(queue, work, volume, lists, sums)) {
-        launch_all(work.match.rows(), [&](std::int64_t first, const LaunchShape& shape) {
-            launch(queue, shape, estimate_kernel, work, first, volume, lists, sums);
+    if (!add_by_tiles(queue, call, volume, lists, sums)) {
+        launch_all(call.match.rows(), [&](std::int64_t first, const LaunchShape& shape) {
+            launch(queue, shape, estimate_kernel, call, first, volume, lists, sums);
         });
     }
-    queue.count(static_cast<double>(work.match.rows()) * work.operations());
+    queue.count(static_cast<double>(call.match.rows()) * call.operations());
 }
 
 void finish_nlm(CudaQueue& queue, const Match& match, const Nlm& nlm, const HeldLayers& held,
                 const std::int64_t* sums, float* out) {
-    const NlmWork work = make_nlm_work(match, {}, nlm, held);
+    const NlmCall call = make_nlm_call(match, {}, nlm, held);
     const std::int64_t voxels = held.layers * match.volume[1] * match.volume[2];
     launch_all(voxels, [&](std::int64_t first, const LaunchShape& shape) {
-        launch(queue, shape, mean_kernel, work, first, voxels, sums, out);
+        launch(queue, shape, mean_kernel, call, first, voxels, sums, out);
     });
 }
 

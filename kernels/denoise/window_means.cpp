@@ -12,7 +12,7 @@ namespace runner {
 
 void window_means(CpuQueue& queue, const Match& match, const WindowMeans& means,
                   const HeldLayers& in, const float* volume, const HeldLayers& held, float* out) {
-    const WindowWork work = make_window_work(match, means, in, held);
+    const WindowCall call = make_window_call(match, means, in, held);
     const std::int64_t extents[3] = {held.layers, match.volume[1], match.volume[2]};
     std::int64_t tiles[3];
     for (int i = 0; i < 3; ++i) {
@@ -32,7 +32,7 @@ void window_means(CpuQueue& queue, const Match& match, const WindowMeans& means,
                 }
                 tile.first[0] += held.first;
                 tile.end[0] += held.first;
-                window_means_tile(queue, work, tile, volume, out, memories.local());
+                window_means_tile(queue, call, tile, volume, out, memories.local());
             }
         });
     });

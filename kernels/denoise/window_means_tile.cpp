@@ -89,9 +89,9 @@ HWY_INLINE void add_rows(const float* from, std::int64_t step, int count, std::i
 /// All offsets of one tile.
 class Tile {
   public:
-    Tile(const WindowWork& work, const WindowBox& tile, const float* volume,
+    Tile(const WindowCall& call, const WindowBox& tile, const float* volume,
          WindowTileMemory& memory)
-        : work_(work), tile_(tile), volume_(volume), memory_(memory),
+        : call_(call), tile_(tile), volume_(volume), memory_(memory),
           pitch_(tile.extent(2) + padding) {
         const auto all = static_cast<std::size_t>(tile.extent(0) * tile.extent(1) * pitch_);
         memory_.values.assign(all, 0.0F);
@@ -99,16 +99,16 @@ class Tile {
     }
 
     void visit_all(const CpuQueue& queue) {
-        const double all = static_cast<double>(tile_.voxels()) * work_.operations();
+        const double all = static_cast<double>(tile_.voxels()) * call_.operations();
         visit({0, 0, 0});
-        for (std::int64_t z = 0; z <= work_.half[0]; ++z) {
-            for (std::int64_t y = z == 0 ? 0 : -work_.half[1]; y <= work_.half[1]; ++y) {
+        for (std::int64_t z = 0; z <= call_.half[0]; ++z) {
+            for (std::int64_t y = z == 0 ? 0 : -call_.half[1]; y <= call_.half[1]; ++y) {
                 const bool at_middle = z == 0 && y == 0;
-                for (std::int64_t x = at_middle ? 1 : -work_.half[2]; x <= work_.half[2]; ++x) {
+                for (std::int64_t x = at_middle ? 1 : -call_.half[2]; x <= call_.half[2]; ++x) {
                     visit_pair({z, y, x});
                 }
             }
-            queue.count(all / static_cast<double>(work_.half[0] + 1));
+            queue.count(all / static_cast<double>(call_.half[0] + 1));
         }
     }
 
@@ -119,7 +119,7 @@ class Tile {
         for (std::int64_t z = tile_.first[0]; z < tile_.end[0]; ++z) {
             for (std::int64_t y = tile_.first[1]; y < tile_.end[1]; ++y, from += pitch_) {
                 float* const to = out +
-                                  ((z - work_.held.first) * work_.volume[1] + y) * work_.volume[2] +
+                                  ((z - call_.held.first) * call_.volume[1] + y) * call_.volume[2] +
                                   tile_.first[2];
                 const float* const own = voxel(z, y, tile_.first[2]);
                 for (std::int64_t i = 0; i < n; i += lanes()) {
@@ -139,10 +139,10 @@ class Tile {
     WindowBox references(const WindowBox& box, const Place& offset) const {
         WindowBox some{};
         for (std::size_t i = 0; i < 3; ++i) {
-            const std::int64_t low = box.first[i] - (work_.patch[i] - 1);
+            const std::int64_t low = box.first[i] - (call_.patch[i] - 1);
             some.first[i] = std::max({std::int64_t{0}, -offset[i], low});
             some.end[i] =
-                std::min({work_.corner[i], work_.corner[i] - offset[i], box.end[i] - 1}) + 1;
+                std::min({call_.corner[i], call_.corner[i] - offset[i], box.end[i] - 1}) + 1;
         }
         return some;
     }
@@ -152,7 +152,7 @@ class Tile {
         WindowBox some = tile_;
         for (std::size_t i = 0; i < 3; ++i) {
             some.first[i] = std::max(some.first[i], -offset[i]);
-            some.end[i] = std::min(some.end[i], work_.volume[i] - offset[i]);
+            some.end[i] = std::min(some.end[i], call_.volume[i] - offset[i]);
         }
         return some;
     }
@@ -186,7 +186,7 @@ class Tile {
     }
 
     const float* voxel(std::int64_t z, std::int64_t y, std::int64_t x) const {
-        return volume_ + ((z - work_.in.first) * work_.volume[1] + y) * work_.volume[2] + x;
+        return volume_ + ((z - call_.in.first) * call_.volume[1] + y) * call_.volume[2] + x;
     }
 
     /// memory_.covered = B of a box; false where all are 0.
@@ -197,11 +197,11 @@ class Tile {
         }
         box_ = box;
         covered_pitch_ = box.extent(2) + padding;
-        row_ = box.extent(2) + work_.patch[2] - 1 + padding;
-        wide_ = box.extent(1) + work_.patch[1] - 1;
-        const std::int64_t layers = box.extent(0) + work_.patch[0] - 1;
+        row_ = box.extent(2) + call_.patch[2] - 1 + padding;
+        wide_ = box.extent(1) + call_.patch[1] - 1;
+        const std::int64_t layers = box.extent(0) + call_.patch[0] - 1;
         memory_.weights.assign(static_cast<std::size_t>(layers * wide_ * row_), 0.0F);
-        grow(memory_.squares, (some.extent(1) + work_.patch[1]) * (row_ + padding));
+        grow(memory_.squares, (some.extent(1) + call_.patch[1]) * (row_ + padding));
         grow(memory_.lines, (wide_ + 1) * (row_ + padding));
         grow(memory_.covered, box.extent(0) * box.extent(1) * covered_pitch_);
         for (std::int64_t z = some.first[0]; z < some.end[0]; ++z) {
@@ -223,14 +223,14 @@ class Tile {
     void square_row(const WindowBox& some, const Place& offset, std::int64_t z, std::int64_t y,
                     float* to) const {
         const Floats d;
-        const std::int64_t n = some.extent(2) + work_.patch[2] - 1;
-        const std::int64_t layer = work_.volume[1] * work_.volume[2];
+        const std::int64_t n = some.extent(2) + call_.patch[2] - 1;
+        const std::int64_t layer = call_.volume[1] * call_.volume[2];
         const float* const a = voxel(z, y, some.first[2]);
         const float* const b = voxel(z + offset[0], y + offset[1], some.first[2] + offset[2]);
         const auto sum_of = [&](const auto& load) HWY_ATTR {
             const auto first = hn::Sub(load(a), load(b));
             auto sum = hn::Mul(first, first);
-            for (int k = 1; k < work_.patch[0]; ++k) {
+            for (int k = 1; k < call_.patch[0]; ++k) {
                 const auto e = hn::Sub(load(a + k * layer), load(b + k * layer));
                 sum = fused(d, e, e, sum);
             }
@@ -250,20 +250,20 @@ class Tile {
 
     void weigh_layer(const WindowBox& some, const Place& offset, std::int64_t z) {
         const Floats d;
-        const Weights weights(work_.weight);
+        const Weights weights(call_.weight);
         const std::int64_t n = some.extent(2);
         const std::int64_t pitch = row_ + padding;
-        const std::int64_t rows = some.extent(1) + work_.patch[1] - 1;
+        const std::int64_t rows = some.extent(1) + call_.patch[1] - 1;
         for (std::int64_t y = 0; y < rows; ++y) {
             square_row(some, offset, z, some.first[1] + y, memory_.squares.data() + y * pitch);
         }
         float* const sums = memory_.lines.data();
         for (std::int64_t y = 0; y < some.extent(1); ++y) {
-            add_rows(memory_.squares.data() + y * pitch, pitch, work_.patch[1],
-                     n + work_.patch[2] - 1, sums);
-            add_rows(sums, 1, work_.patch[2], n, sums + pitch);
+            add_rows(memory_.squares.data() + y * pitch, pitch, call_.patch[1],
+                     n + call_.patch[2] - 1, sums);
+            add_rows(sums, 1, call_.patch[2], n, sums + pitch);
             float* const to = memory_.weights.data() + row_of(z, some.first[1] + y) * row_ +
-                              (some.first[2] - (box_.first[2] - (work_.patch[2] - 1)));
+                              (some.first[2] - (box_.first[2] - (call_.patch[2] - 1)));
             for (std::int64_t i = 0; i < n; i += lanes()) {
                 hn::StoreU(weights.of(hn::LoadU(d, sums + pitch + i)), d, to + i);
             }
@@ -273,24 +273,24 @@ class Tile {
 
     /// The row of weights of the references (z, y).
     std::int64_t row_of(std::int64_t z, std::int64_t y) const {
-        return (z - (box_.first[0] - (work_.patch[0] - 1))) * wide_ + y -
-               (box_.first[1] - (work_.patch[1] - 1));
+        return (z - (box_.first[0] - (call_.patch[0] - 1))) * wide_ + y -
+               (box_.first[1] - (call_.patch[1] - 1));
     }
 
     /// B of layer `z` of the box.
     void cover_layer(std::int64_t z) {
         const std::int64_t n = box_.extent(2);
-        const std::int64_t references = n + work_.patch[2] - 1;
+        const std::int64_t references = n + call_.patch[2] - 1;
         const std::int64_t pitch = row_ + padding;
         float* const lines = memory_.lines.data();
         for (std::int64_t y = 0; y < wide_; ++y) {
-            add_rows(memory_.weights.data() + (z * wide_ + y) * row_, wide_ * row_, work_.patch[0],
+            add_rows(memory_.weights.data() + (z * wide_ + y) * row_, wide_ * row_, call_.patch[0],
                      references, lines + y * pitch);
         }
         float* const sums = lines + wide_ * pitch;
         for (std::int64_t y = 0; y < box_.extent(1); ++y) {
-            add_rows(lines + y * pitch, pitch, work_.patch[1], references, sums);
-            add_rows(sums, 1, work_.patch[2], n,
+            add_rows(lines + y * pitch, pitch, call_.patch[1], references, sums);
+            add_rows(sums, 1, call_.patch[2], n,
                      memory_.covered.data() + (z * box_.extent(1) + y) * covered_pitch_);
         }
     }
@@ -319,7 +319,7 @@ class Tile {
         float* const values = memory_.values.data() + at;
         float* const sums = memory_.sums.data() + at;
         const auto add_to = [&](std::int64_t i, Vector e, Vector b) HWY_ATTR {
-            if (work_.is_huge) { // the difference may be infinite where nothing weighs
+            if (call_.is_huge) { // the difference may be infinite where nothing weighs
                 e = hn::IfThenElseZero(hn::Gt(b, hn::Zero(d)), e);
             }
             hn::StoreU(fused(d, e, b, hn::LoadU(d, values + i)), d, values + i);
@@ -337,7 +337,7 @@ class Tile {
         }
     }
 
-    const WindowWork& work_;
+    const WindowCall& call_;
     const WindowBox& tile_;
     const float* volume_;
     WindowTileMemory& memory_;
@@ -348,9 +348,9 @@ class Tile {
     std::int64_t wide_ = 0;
 };
 
-void tile_of(const CpuQueue& queue, const WindowWork& work, const WindowBox& box,
+void tile_of(const CpuQueue& queue, const WindowCall& call, const WindowBox& box,
              const float* volume, float* out, WindowTileMemory& memory) {
-    Tile tile(work, box, volume, memory);
+    Tile tile(call, box, volume, memory);
     tile.visit_all(queue);
     tile.put(out);
 }
@@ -364,9 +364,9 @@ namespace runner {
 
 HWY_EXPORT(tile_of);
 
-void window_means_tile(const CpuQueue& queue, const WindowWork& work, const WindowBox& tile,
+void window_means_tile(const CpuQueue& queue, const WindowCall& call, const WindowBox& tile,
                        const float* volume, float* out, WindowTileMemory& memory) {
-    HWY_DYNAMIC_DISPATCH(tile_of)(queue, work, tile, volume, out, memory);
+    HWY_DYNAMIC_DISPATCH(tile_of)(queue, call, tile, volume, out, memory);
 }
 
 } // namespace runner

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/denoise/window_march/window_weight.cuh"
+#include "kernels/denoise/window_means_call.hpp"
 #include "kernels/denoise/window_means_shape.cuh"
-#include "kernels/denoise/window_means_work.hpp"
 
 #include <cstdint>
 
@@ -33,9 +33,9 @@ template <int pz, int py, int px, Source source> class Thread {
     static constexpr int copied_layer = copied_rows(pz) * copied_lanes(pz);
 
   public:
-    __device__ Thread(const WindowWork& work, const Corner& corner, const float* volume,
+    __device__ Thread(const WindowCall& call, const Corner& corner, const float* volume,
                       float* shared)
-        : work_(work), volume_(volume), layer_(work.volume[1] * work.volume[2]), z_(corner.z),
+        : call_(call), volume_(volume), layer_(call.volume[1] * call.volume[2]), z_(corner.z),
           y_(corner.y + static_cast<int>(threadIdx.x) / lanes * each),
           x_(corner.x + static_cast<int>(threadIdx.x) % lanes),
           squares_(shared + threadIdx.x / lanes * each * lanes + threadIdx.x % lanes) {
@@ -79,8 +79,8 @@ template <int pz, int py, int px, Source source> class Thread {
         for (int i = 0; i < references; ++i) {
             distances(i, square, weight);
         }
-        if (!inside_ && !(is_pair(z_, oz, work_.corner[0]) &&
-                          is_pair(z_ + references - 1, oz, work_.corner[0]))) {
+        if (!inside_ && !(is_pair(z_, oz, call_.corner[0]) &&
+                          is_pair(z_ + references - 1, oz, call_.corner[0]))) {
             clear_layers(oz, weight);
         }
         cover(weight, change);
@@ -90,15 +90,15 @@ template <int pz, int py, int px, Source source> class Thread {
         const auto lane = static_cast<int>(threadIdx.x) % lanes;
         const auto row = static_cast<int>(threadIdx.x) / lanes * each;
         for (int j = 0; j < each; ++j) {
-            if (!is_whole(x_, lane, lanes, patch_x(), work_.volume[2]) ||
-                !is_whole(y_ + j, row + j, rows, patch_y(), work_.volume[1])) {
+            if (!is_whole(x_, lane, lanes, patch_x(), call_.volume[2]) ||
+                !is_whole(y_ + j, row + j, rows, patch_y(), call_.volume[1])) {
                 continue;
             }
             for (int i = 0; i < layers; ++i) {
                 const int z = z_ + pz - 1 + i;
-                if (z < work_.held.first + work_.held.layers) {
+                if (z < call_.held.first + call_.held.layers) {
                     // −0 becomes 0, whichever zeros were added.
-                    out[(z - work_.held.first) * layer_ + (y_ + j) * work_.volume[2] + x_] =
+                    out[(z - call_.held.first) * layer_ + (y_ + j) * call_.volume[2] + x_] =
                         own_[j][pz - 1 + i] + __fdiv_rn(values_[j][i], sums_[j][i]) + 0.0F;
                 }
             }
@@ -106,8 +106,8 @@ template <int pz, int py, int px, Source source> class Thread {
     }
 
   private:
-    __device__ int patch_y() const { return any ? work_.patch[1] : py; }
-    __device__ int patch_x() const { return any ? work_.patch[2] : px; }
+    __device__ int patch_y() const { return any ? call_.patch[1] : py; }
+    __device__ int patch_x() const { return any ? call_.patch[2] : px; }
 
     /// Whether the block has all references that cover a place of an axis. The volume's first and
     /// last places have fewer.
@@ -122,11 +122,11 @@ template <int pz, int py, int px, Source source> class Thread {
     __device__ bool is_inside(const Corner& corner) const {
         const int low[3] = {corner.z, corner.y, corner.x};
         const int many[3] = {references, rows - patch_y() + 1, lanes - patch_x() + 1};
-        bool inside = corner.y > 0 && corner.x > 0 && corner.y + rows < work_.volume[1] &&
-                      corner.x + lanes < work_.volume[2];
+        bool inside = corner.y > 0 && corner.x > 0 && corner.y + rows < call_.volume[1] &&
+                      corner.x + lanes < call_.volume[2];
         for (int i = 0; i < 3; ++i) {
-            inside = inside && low[i] >= work_.half[i] &&
-                     low[i] + many[i] - 1 + work_.half[i] <= work_.corner[i];
+            inside = inside && low[i] >= call_.half[i] &&
+                     low[i] + many[i] - 1 + call_.half[i] <= call_.corner[i];
         }
         return inside;
     }
@@ -140,9 +140,9 @@ template <int pz, int py, int px, Source source> class Thread {
     }
 
     __device__ void copy(const Corner& corner, float* to) {
-        const auto half_z = static_cast<int>(work_.half[0]);
-        const auto half_y = static_cast<int>(work_.half[1]);
-        const auto half_x = static_cast<int>(work_.half[2]);
+        const auto half_z = static_cast<int>(call_.half[0]);
+        const auto half_y = static_cast<int>(call_.half[1]);
+        const auto half_x = static_cast<int>(call_.half[2]);
         const int floats = (span + 2 * half_z) * copied_layer;
         for (int i = static_cast<int>(threadIdx.x); i < floats; i += threads) {
             const int y = corner.y - half_y + i % copied_layer / copied_lanes(pz);
@@ -156,7 +156,7 @@ template <int pz, int py, int px, Source source> class Thread {
 
     /// Whether all the block's layers at an offset are held.
     __device__ bool are_held(int oz) const {
-        return z_ + oz >= work_.in.first && z_ + oz + span <= work_.in.first + work_.in.layers;
+        return z_ + oz >= call_.in.first && z_ + oz + span <= call_.in.first + call_.in.layers;
     }
 
     /// Where the sums of weights along z lie, behind the squares.
@@ -166,12 +166,12 @@ template <int pz, int py, int px, Source source> class Thread {
 
     /// Places outside the volume become its nearest: their weights are 0.
     __device__ const float* column(int y, int x) const {
-        return volume_ + clamped(y, 0, static_cast<int>(work_.volume[1])) * work_.volume[2] +
-               clamped(x, 0, static_cast<int>(work_.volume[2]));
+        return volume_ + clamped(y, 0, static_cast<int>(call_.volume[1])) * call_.volume[2] +
+               clamped(x, 0, static_cast<int>(call_.volume[2]));
     }
     __device__ std::int64_t layer_at(int z) const {
-        const auto first = static_cast<int>(work_.in.first);
-        const auto end = static_cast<int>(work_.in.first + work_.in.layers);
+        const auto first = static_cast<int>(call_.in.first);
+        const auto end = static_cast<int>(call_.in.first + call_.in.layers);
         return (clamped(z, first, end) - first) * layer_;
     }
 
@@ -245,7 +245,7 @@ template <int pz, int py, int px, Source source> class Thread {
             for (int k = 1; k < patch_x(); ++k) {
                 distance += __shfl_down_sync(0xFFFFFFFFU, sum, k);
             }
-            weight[j][i] = weigh<any>(work_.weight, distance, counts_[j]);
+            weight[j][i] = weigh<any>(call_.weight, distance, counts_[j]);
         }
     }
 
@@ -255,17 +255,17 @@ template <int pz, int py, int px, Source source> class Thread {
 
     /// References that are none, or have no candidate there, count nothing: those of a row,
     __device__ void count_rows(int oy, int ox) {
-        const bool in_x = is_pair(x_, ox, work_.corner[2]);
+        const bool in_x = is_pair(x_, ox, call_.corner[2]);
 #pragma unroll
         for (int j = 0; j < each; ++j) {
-            counts_[j] = in_x && is_pair(y_ + j, oy, work_.corner[1]) ? 1.0F : 0.0F;
+            counts_[j] = in_x && is_pair(y_ + j, oy, call_.corner[1]) ? 1.0F : 0.0F;
         }
     }
     /// and those of a layer.
     __device__ void clear_layers(int oz, float (&weight)[each][references]) const {
 #pragma unroll
         for (int i = 0; i < references; ++i) {
-            const bool in_z = is_pair(z_ + i, oz, work_.corner[0]);
+            const bool in_z = is_pair(z_ + i, oz, call_.corner[0]);
 #pragma unroll
             for (int j = 0; j < each; ++j) {
                 weight[j][i] = in_z ? weight[j][i] : 0.0F;
@@ -345,13 +345,13 @@ template <int pz, int py, int px, Source source> class Thread {
                 total += k > 0 ? lower<starts_row>(sum, k) : sum;
             }
             // The difference may be infinite where nothing weighs.
-            const bool adds = !any || !work_.is_huge || total > 0;
+            const bool adds = !any || !call_.is_huge || total > 0;
             sums_[j][i] += total;
             values_[j][i] = __fmaf_rn(adds ? change[j][i] : 0.0F, total, values_[j][i]);
         }
     }
 
-    const WindowWork& work_;
+    const WindowCall& call_;
     const float* volume_;
     std::int64_t layer_;
     int z_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/denoise/window_means_call.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct WindowTileMemory {
 
 /// The means of a box of outputs, counted on the queue. `volume` and `out` begin with the layers
 /// work.in and work.held.
-void window_means_tile(const CpuQueue& queue, const WindowWork& work, const WindowBox& tile,
+void window_means_tile(const CpuQueue& queue, const WindowCall& call, const WindowBox& tile,
                        const float* volume, float* out, WindowTileMemory& memory);
 
 } // namespace runner

@@ -2,7 +2,7 @@
 #include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
 #include "kernels/fill/fill.hpp"
-#include "kernels/fill/fill_view.hpp"
+#include "kernels/fill/fill_call.hpp"
 
 namespace runner {
 namespace {
@@ -12,25 +12,25 @@ constexpr int threads = elementwise_threads;
 /// A thread makes elements of the output one after the other.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    fill_kernel(FillView<T> view, std::int64_t count, const T* in, T* out, FillCounts* counts) {
-    const std::int64_t line = view.columns * view.channels;
+    fill_kernel(FillCall<T> call, std::int64_t count, const T* in, T* out, FillCounts* counts) {
+    const std::int64_t line = call.columns * call.channels;
     const std::int64_t step = std::int64_t{gridDim.x} * threads;
     for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += step) {
         const std::int64_t row = i / line;
         const std::int64_t column = i - row * line;
-        const std::int64_t frame_number = row / view.out_rows;
-        const std::int64_t frame_row = view.out_first + row - frame_number * view.out_rows;
-        const T* const frame = in + frame_number * view.in_rows * line;
-        T element = frame[(frame_row - view.in_first) * line + column];
-        if (view.is_invalid(element)) {
+        const std::int64_t frame_number = row / call.out_rows;
+        const std::int64_t frame_row = call.out_first + row - frame_number * call.out_rows;
+        const T* const frame = in + frame_number * call.in_rows * line;
+        T element = frame[(frame_row - call.in_first) * line + column];
+        if (call.is_invalid(element)) {
             std::uint64_t* counted = &counts->filled;
-            if (view.method == Fill::Method::number) {
-                element = view.number;
+            if (call.method == Fill::Method::number) {
+                element = call.number;
             } else {
-                const std::int64_t x = column / view.channels;
-                const auto around = view.look(frame, frame_row, x, column - x * view.channels);
-                const bool is_mean = view.method == Fill::Method::mean;
-                element = around.count == 0 ? view.rest
+                const std::int64_t x = column / call.channels;
+                const auto around = call.look(frame, frame_row, x, column - x * call.channels);
+                const bool is_mean = call.method == Fill::Method::mean;
+                element = around.count == 0 ? call.rest
                           : is_mean         ? converted_on_device<T>(
                                           __ddiv_rn(around.sum, static_cast<double>(around.count)))
                                     : around.nearest;
@@ -52,7 +52,7 @@ void fill(CudaQueue& queue, const Fill& fill, const RowBlock& block, const std::
     }
     visit_element_type(fill.type, [&](auto zero) {
         using T = decltype(zero);
-        launch(queue, strided_shape(count), fill_kernel<T>, fill_view<T>(fill, block), count,
+        launch(queue, strided_shape(count), fill_kernel<T>, fill_call<T>(fill, block), count,
                reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), counts);
     });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/fill/fill_means.hpp"
 
-#include "kernels/fill/cube_view.hpp"
+#include "kernels/fill/cube_call.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -36,25 +36,25 @@ void fill_means(CpuQueue& queue, const Fill& fill, const RowBlock& block, const 
     const CubeRadii radii(scratch, block.in_rows * columns);
     visit_element_type(fill.type, [&](auto zero) {
         using T = decltype(zero);
-        const CubeView<T> view{fill_view<T>(fill, block)};
+        const CubeCall<T> call{fill_call<T>(fill, block)};
         const auto* const from = reinterpret_cast<const T*>(in);
         auto* const to = reinterpret_cast<T*>(out);
         for_elements(queue, block.in_rows, columns, [&](std::int64_t row, std::int64_t x) {
-            radii.of_x[row * columns + x] = view.along_x(from + row * columns, x);
+            radii.of_x[row * columns + x] = call.along_x(from + row * columns, x);
         });
         for_elements(queue, block.in_rows, columns, [&](std::int64_t row, std::int64_t x) {
-            radii.of_y[row * columns + x] = view.along_y(radii.of_x, row, x);
+            radii.of_y[row * columns + x] = call.along_y(radii.of_x, row, x);
         });
         const std::int64_t before = block.out_first - block.in_first;
         for_elements(queue, block.out_rows, columns, [&](std::int64_t row, std::int64_t x) {
             const T element = from[(before + row) * columns + x];
             T& made = to[row * columns + x];
             made = element;
-            if (view.fill.is_invalid(element)) {
-                const std::int32_t radius = view.along_z(radii.of_y, before + row, x);
-                made = view.fill.rest;
-                if (radius != view.none) {
-                    const auto sum = view.surface(from, radii, before + row, x, radius);
+            if (call.fill.is_invalid(element)) {
+                const std::int32_t radius = call.along_z(radii.of_y, before + row, x);
+                made = call.fill.rest;
+                if (radius != call.none) {
+                    const auto sum = call.surface(from, radii, before + row, x, radius);
                     made = converted<T>(sum.of / static_cast<double>(sum.count));
                 }
             }

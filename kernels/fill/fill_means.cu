@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
-#include "kernels/fill/cube_view.hpp"
+#include "kernels/fill/cube_call.hpp"
 #include "kernels/fill/fill_means.hpp"
 
 namespace runner {
@@ -22,35 +22,35 @@ __device__ void for_elements(std::int64_t count, std::int64_t columns, const Mak
 
 template <class T>
 __global__ void __launch_bounds__(cube_threads)
-    along_x_kernel(CubeView<T> view, std::int64_t count, const T* in, std::int32_t* of_x) {
-    const std::int64_t columns = view.fill.columns;
+    along_x_kernel(CubeCall<T> call, std::int64_t count, const T* in, std::int32_t* of_x) {
+    const std::int64_t columns = call.fill.columns;
     for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
-        of_x[row * columns + x] = view.along_x(in + row * columns, x);
+        of_x[row * columns + x] = call.along_x(in + row * columns, x);
     });
 }
 
 template <class T>
 __global__ void __launch_bounds__(cube_threads)
-    along_y_kernel(CubeView<T> view, std::int64_t count, const std::int32_t* of_x,
+    along_y_kernel(CubeCall<T> call, std::int64_t count, const std::int32_t* of_x,
                    std::int32_t* of_y) {
-    const std::int64_t columns = view.fill.columns;
+    const std::int64_t columns = call.fill.columns;
     for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
-        of_y[row * columns + x] = view.along_y(of_x, row, x);
+        of_y[row * columns + x] = call.along_y(of_x, row, x);
     });
 }
 
 template <class T>
 __global__ void __launch_bounds__(cube_threads)
-    fill_means_kernel(CubeView<T> view, std::int64_t count, const T* in, CubeRadii radii, T* out) {
-    const std::int64_t columns = view.fill.columns;
-    const std::int64_t before = view.fill.out_first - view.fill.in_first;
+    fill_means_kernel(CubeCall<T> call, std::int64_t count, const T* in, CubeRadii radii, T* out) {
+    const std::int64_t columns = call.fill.columns;
+    const std::int64_t before = call.fill.out_first - call.fill.in_first;
     for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
         T element = in[(before + row) * columns + x];
-        if (view.fill.is_invalid(element)) {
-            const std::int32_t radius = view.along_z(radii.of_y, before + row, x);
-            element = view.fill.rest;
-            if (radius != CubeView<T>::none) {
-                const auto sum = view.surface(in, radii, before + row, x, radius);
+        if (call.fill.is_invalid(element)) {
+            const std::int32_t radius = call.along_z(radii.of_y, before + row, x);
+            element = call.fill.rest;
+            if (radius != CubeCall<T>::none) {
+                const auto sum = call.surface(in, radii, before + row, x, radius);
                 element = converted_on_device<T>(__ddiv_rn(sum.of, static_cast<double>(sum.count)));
             }
         }
@@ -70,12 +70,12 @@ void fill_means(CudaQueue& queue, const Fill& fill, const RowBlock& block, const
     const CubeRadii radii(scratch, count);
     visit_element_type(fill.type, [&](auto zero) {
         using T = decltype(zero);
-        const CubeView<T> view{fill_view<T>(fill, block)};
+        const CubeCall<T> call{fill_call<T>(fill, block)};
         const auto* const from = reinterpret_cast<const T*>(in);
-        launch(queue, strided_shape(count), along_x_kernel<T>, view, count, from, radii.of_x);
-        launch(queue, strided_shape(count), along_y_kernel<T>, view, count,
+        launch(queue, strided_shape(count), along_x_kernel<T>, call, count, from, radii.of_x);
+        launch(queue, strided_shape(count), along_y_kernel<T>, call, count,
                static_cast<const std::int32_t*>(radii.of_x), radii.of_y);
-        launch(queue, strided_shape(made), fill_means_kernel<T>, view, made, from, radii,
+        launch(queue, strided_shape(made), fill_means_kernel<T>, call, made, from, radii,
                reinterpret_cast<T*>(out));
     });
 }

@@ -170,7 +170,8 @@ template <int n, int down, int along> constexpr std::array<ComplexFloat, n> prod
     std::array<ComplexFloat, n> roots{};
     for (int j = 0; j < down; ++j) {
         for (int k = 0; k < along; ++k) {
-            roots[static_cast<std::size_t>(j * k)] = unit_root(j * k, n).to_float();
+            const int product = j * k;
+            roots[static_cast<std::size_t>(product)] = unit_root(product, n).to_float();
         }
     }
     return roots;
@@ -193,8 +194,9 @@ template <int first, int second> struct ComposedButterfly {
             Butterfly<first>::transform(column);
             RUNNER_FOURIER_UNROLL
             for (int k = 0; k < first; ++k) {
-                const ComplexFloat root = roots[static_cast<std::size_t>(j * k)];
-                made[k][j] = j * k == 0 ? column[k] : turned(column[k], root.re, root.im);
+                const int product = j * k;
+                const ComplexFloat root = roots[static_cast<std::size_t>(product)];
+                made[k][j] = product == 0 ? column[k] : turned(column[k], root.re, root.im);
             }
         }
         RUNNER_FOURIER_UNROLL

@@ -3,8 +3,8 @@
 
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
+#include "kernels/match/match_call.hpp"
 #include "kernels/match/match_tile.hpp"
-#include "kernels/match/match_work.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -20,22 +20,22 @@ namespace {
 
 /// References of a box along each axis: a box and all it needs stay in a core's caches. Never less
 /// for a call with more layers.
-std::array<std::int64_t, 3> box_extent(const MatchWork& work) {
+std::array<std::int64_t, 3> box_extent(const MatchCall& call) {
     constexpr std::int64_t list_bytes = 384 * KiB;
-    const std::int64_t most = list_bytes / (match_list_keys(work.count) * 8);
-    const std::int64_t z = std::min<std::int64_t>(work.corner[0] + 1, 4);
-    const std::int64_t x = std::min<std::int64_t>(work.grid[2], 64);
+    const std::int64_t most = list_bytes / (match_list_keys(call.count) * 8);
+    const std::int64_t z = std::min<std::int64_t>(call.corner[0] + 1, 4);
+    const std::int64_t x = std::min<std::int64_t>(call.grid[2], 64);
     const std::int64_t y = std::clamp<std::int64_t>(most / (x * z), 1, 16);
-    return {std::min(work.grid[0], z), std::min(work.grid[1], y), x};
+    return {std::min(call.grid[0], z), std::min(call.grid[1], y), x};
 }
 
-void match_dense(const CpuQueue& queue, const MatchWork& work, const float* volume,
+void match_dense(const CpuQueue& queue, const MatchCall& call, const float* volume,
                  const MatchLists& lists) {
-    const auto extent = box_extent(work);
-    const MatchTileMemory layout(work, extent);
+    const auto extent = box_extent(call);
+    const MatchTileMemory layout(call, extent);
     std::array<std::int64_t, 3> boxes{};
     for (std::size_t i = 0; i < 3; ++i) {
-        boxes[i] = ceil_divide(work.grid[i], extent[i]);
+        boxes[i] = ceil_divide(call.grid[i], extent[i]);
     }
     // Zero, so that no vector's unused lanes are NaN; aligned for vectors.
     using Memory = std::vector<std::byte, tbb::cache_aligned_allocator<std::byte>>;
@@ -50,20 +50,20 @@ void match_dense(const CpuQueue& queue, const MatchWork& work, const float* volu
             MatchBox box;
             for (std::size_t k = 0; k < 3; ++k) {
                 box.first[k] = at[k] * extent[k];
-                box.end[k] = std::min(box.first[k] + extent[k], work.grid[k]);
+                box.end[k] = std::min(box.first[k] + extent[k], call.grid[k]);
             }
-            match_dense_box(queue, work, box, volume, lists, layout, memory);
+            match_dense_box(queue, call, box, volume, lists, layout, memory);
         }
     });
 }
 
-void match_sparse(const CpuQueue& queue, const MatchWork& work, const float* volume,
+void match_sparse(const CpuQueue& queue, const MatchCall& call, const float* volume,
                   const MatchLists& lists) {
     constexpr std::int64_t run = 16; // references
-    const double operations = work.operations(MatchSelection::fast);
+    const double operations = call.operations(MatchSelection::fast);
     using Range = tbb::blocked_range<std::int64_t>;
-    tbb::parallel_for(Range(0, work.rows(), run), [&](const Range& rows) {
-        match_sparse_run(work, rows.begin(), rows.end(), volume, lists);
+    tbb::parallel_for(Range(0, call.rows(), run), [&](const Range& rows) {
+        match_sparse_run(call, rows.begin(), rows.end(), volume, lists);
         queue.count(static_cast<double>(rows.size()) * operations);
     });
 }
@@ -72,17 +72,17 @@ void match_sparse(const CpuQueue& queue, const MatchWork& work, const float* vol
 
 void match_patches(CpuQueue& queue, const Match& match, const MatchLayers& layers,
                    const float* volume, const MatchLists& lists) {
-    const MatchWork work = make_match_work(match, layers);
-    if (work.rows() == 0) {
+    const MatchCall call = make_match_call(match, layers);
+    if (call.rows() == 0) {
         return;
     }
     queue.run([&] {
         if (match.selection != MatchSelection::fast) {
-            match_published(queue, match.selection, work, volume, lists);
-        } else if (work.step == 1) {
-            match_dense(queue, work, volume, lists);
+            match_published(queue, match.selection, call, volume, lists);
+        } else if (call.step == 1) {
+            match_dense(queue, call, volume, lists);
         } else {
-            match_sparse(queue, work, volume, lists);
+            match_sparse(queue, call, volume, lists);
         }
     });
 }

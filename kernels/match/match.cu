@@ -2,7 +2,7 @@
 #include "kernels/match/match.hpp"
 
 #include "kernels/match/dense/match_dense.cuh"
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 #include "kernels/queue/launch.cuh"
 #include "kernels/queue/launch_parts.cuh"
 
@@ -30,7 +30,7 @@ template <class F> void with_slots(int count, const F& f) {
 
 /// Planes of sums, where they fit a block's shared memory; whether they do.
 template <class S, int pz, int py, int px, int slots>
-bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+bool match_dense(CudaQueue& queue, const MatchCall& call, const float* volume,
                  const MatchLists& lists) {
     int most = 0;
     cuda_call([&] {
@@ -39,7 +39,7 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
     });
     const auto bytes = [&](int warps_z, int wide) {
         return std::int64_t{4} *
-                   match_cuda::DenseTile::of<S>(work, warps_z, wide).template floats<S>() +
+                   match_cuda::DenseTile::of<S>(call, warps_z, wide).template floats<S>() +
                std::int64_t{4} * S::room_words * 32 * S::warps_y * warps_z;
     };
     int warps_z = S::most_warps_z;
@@ -47,14 +47,14 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
         --warps_z;
     }
     // Numbers of candidates take at most 16 bits of a short key.
-    if (warps_z == 0 || work.candidates() > 65536) {
+    if (warps_z == 0 || call.candidates() > 65536) {
         return false;
     }
-    match_cuda::DenseTiles tiles{ceil_divide(work.grid[2], 32 - (px - 1)),
-                                 ceil_divide(work.grid[1], S::tile_y),
-                                 ceil_divide(work.grid[0], warps_z * S::each_z), 0};
+    match_cuda::DenseTiles tiles{ceil_divide(call.grid[2], 32 - (px - 1)),
+                                 ceil_divide(call.grid[1], S::tile_y),
+                                 ceil_divide(call.grid[0], warps_z * S::each_z), 0};
     std::int64_t shared = bytes(warps_z, 32);
-    const std::int64_t rest = work.grid[2] % (32 - (px - 1));
+    const std::int64_t rest = call.grid[2] % (32 - (px - 1));
     if (rest > 0 && rest <= 16 - (px - 1) && bytes(warps_z, 16) <= most) {
         tiles.x -= 1;
         tiles.narrow_y = ceil_divide(tiles.y, 2);
@@ -63,19 +63,19 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
     const std::int64_t blocks = tiles.blocks();
     const dim3 threads(static_cast<unsigned>(32 * S::warps_y * warps_z));
     const double operations =
-        static_cast<double>(work.rows()) * work.operations(MatchSelection::fast);
+        static_cast<double>(call.rows()) * call.operations(MatchSelection::fast);
     const LaunchParts parts{blocks, 1, operations};
-    const auto window = [&](int axis) { return static_cast<std::uint32_t>(work.window(axis)); };
-    const auto keys = match_cuda::ShortKeys::of(work.candidates());
-    const match_cuda::DenseCall call{
+    const auto window = [&](int axis) { return static_cast<std::uint32_t>(call.window(axis)); };
+    const auto keys = match_cuda::ShortKeys::of(call.candidates());
+    const match_cuda::DenseSearch search{
         keys, 0, make_divisor(window(2)), make_divisor(window(1) * window(2)),
-        keys.key(std::bit_cast<std::uint32_t>(work.most), keys.numbers) + 1};
+        keys.key(std::bit_cast<std::uint32_t>(call.most), keys.numbers) + 1};
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
         launch(queue,
                {dim3(static_cast<unsigned>(count)), threads, static_cast<std::size_t>(shared),
-                match_cuda::match_kernel_work(work, operations)
+                match_cuda::match_kernel_work(call, operations)
                     .share(static_cast<double>(count) / static_cast<double>(blocks))},
-               match_cuda::dense_kernel<S, pz, py, px, slots>, work, call, tiles, first, volume,
+               match_cuda::dense_kernel<S, pz, py, px, slots>, call, search, tiles, first, volume,
                lists);
     });
     return true;
@@ -83,37 +83,37 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
 
 /// The same for the patches that have such a kernel.
 template <int slots>
-bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+bool match_dense(CudaQueue& queue, const MatchCall& call, const float* volume,
                  const MatchLists& lists) {
     using Image = match_cuda::ImageShape<slots>;
     const auto is = [&](int z, int y, int x) {
-        return work.patch[0] == z && work.patch[1] == y && work.patch[2] == x;
+        return call.patch[0] == z && call.patch[1] == y && call.patch[2] == x;
     };
     if (is(3, 3, 3)) {
-        return match_dense<match_cuda::VolumeShape<slots, 3>, 3, 3, 3, slots>(queue, work, volume,
+        return match_dense<match_cuda::VolumeShape<slots, 3>, 3, 3, 3, slots>(queue, call, volume,
                                                                               lists);
     }
     if (is(5, 5, 5)) {
-        return match_dense<match_cuda::VolumeShape<slots, 5>, 5, 5, 5, slots>(queue, work, volume,
+        return match_dense<match_cuda::VolumeShape<slots, 5>, 5, 5, 5, slots>(queue, call, volume,
                                                                               lists);
     }
     if (is(1, 3, 3)) {
-        return match_dense<Image, 1, 3, 3, slots>(queue, work, volume, lists);
+        return match_dense<Image, 1, 3, 3, slots>(queue, call, volume, lists);
     }
     if (is(1, 5, 5)) {
-        return match_dense<Image, 1, 5, 5, slots>(queue, work, volume, lists);
+        return match_dense<Image, 1, 5, 5, slots>(queue, call, volume, lists);
     }
     if (is(1, 7, 7)) {
-        return match_dense<Image, 1, 7, 7, slots>(queue, work, volume, lists);
+        return match_dense<Image, 1, 7, 7, slots>(queue, call, volume, lists);
     }
     return false;
 }
 
-bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
+bool match_dense(CudaQueue& queue, const MatchCall& call, const float* volume,
                  const MatchLists& lists) {
     bool done = false;
-    with_slots(work.count, [&](auto slots) {
-        done = match_dense<decltype(slots)::value>(queue, work, volume, lists);
+    with_slots(call.count, [&](auto slots) {
+        done = match_dense<decltype(slots)::value>(queue, call, volume, lists);
     });
     return done;
 }
@@ -122,15 +122,15 @@ bool match_dense(CudaQueue& queue, const MatchWork& work, const float* volume,
 
 void match_patches(CudaQueue& queue, const Match& match, const MatchLayers& layers,
                    const float* volume, const MatchLists& lists) {
-    const MatchWork work = make_match_work(match, layers);
-    if (work.rows() == 0) {
+    const MatchCall call = make_match_call(match, layers);
+    if (call.rows() == 0) {
         return;
     }
     if (match.selection != MatchSelection::fast) {
-        match_published(queue, match.selection, work, volume, lists);
-    } else if ((work.step != 1 || !match_dense(queue, work, volume, lists)) &&
-               !match_tensor(queue, work, volume, lists)) {
-        match_sparse(queue, work, volume, lists);
+        match_published(queue, match.selection, call, volume, lists);
+    } else if ((call.step != 1 || !match_dense(queue, call, volume, lists)) &&
+               !match_tensor(queue, call, volume, lists)) {
+        match_sparse(queue, call, volume, lists);
     }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 #include "kernels/queue/cuda_queue.hpp"
 
 #include <cstdint>
 
 namespace runner::match_cuda {
 
-using Key = long long; ///< as match_work.hpp says
+using Key = long long; ///< as match_call.hpp says
 
 inline constexpr unsigned whole_warp = 0xFFFFFFFFU;
 
@@ -44,10 +44,10 @@ __device__ inline float distance_of(Key key) {
 }
 
 /// The work of all references of `work`: their voxels are read and their lists written, once.
-inline KernelWork match_kernel_work(const MatchWork& work, double operations) {
-    const auto voxels = static_cast<double>(work.in_layers * work.volume[1] * work.volume[2]);
-    const double list = work.count * (sizeof(std::uint64_t) + sizeof(float)) + sizeof(std::int32_t);
-    return {voxels * sizeof(float) + static_cast<double>(work.rows()) * list, operations};
+inline KernelWork match_kernel_work(const MatchCall& call, double operations) {
+    const auto voxels = static_cast<double>(call.in_layers * call.volume[1] * call.volume[2]);
+    const double list = call.count * (sizeof(std::uint64_t) + sizeof(float)) + sizeof(std::int32_t);
+    return {voxels * sizeof(float) + static_cast<double>(call.rows()) * list, operations};
 }
 
 /// A part of the volume in shared memory.
@@ -69,7 +69,7 @@ struct FirstReference {
 /// The voxels of the tile that begins half a window before `at`; outside of the buffer `nothing`.
 /// Voxel (z, y, x) of the tile is put in place `place(z, y, x)`.
 template <class Place>
-__device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
+__device__ inline void read_voxels(const MatchCall& call, const VoxelTile& tile,
                                    const FirstReference& at, float nothing, const float* volume,
                                    float* voxels, const Place& place) {
     for (int i = static_cast<int>(threadIdx.x); i < tile.floats();
@@ -77,21 +77,21 @@ __device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
         const int in_x = i % tile.wide;
         const int in_y = i / tile.wide % tile.high;
         const int in_z = i / tile.wide / tile.high;
-        const std::int64_t x = at.x - work.half[2] + in_x;
-        const std::int64_t y = at.y - work.half[1] + in_y;
-        const std::int64_t z = at.z - work.half[0] + in_z - work.in_first;
-        const bool there = x >= 0 && x < work.volume[2] && y >= 0 && y < work.volume[1] && z >= 0 &&
-                           z < work.in_layers;
+        const std::int64_t x = at.x - call.half[2] + in_x;
+        const std::int64_t y = at.y - call.half[1] + in_y;
+        const std::int64_t z = at.z - call.half[0] + in_z - call.in_first;
+        const bool there = x >= 0 && x < call.volume[2] && y >= 0 && y < call.volume[1] && z >= 0 &&
+                           z < call.in_layers;
         voxels[place(in_z, in_y, in_x)] =
-            there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : nothing;
+            there ? __ldg(volume + (z * call.volume[1] + y) * call.volume[2] + x) : nothing;
     }
 }
 
 /// The same with x fastest.
-__device__ inline void read_voxels(const MatchWork& work, const VoxelTile& tile,
+__device__ inline void read_voxels(const MatchCall& call, const VoxelTile& tile,
                                    const FirstReference& at, float nothing, const float* volume,
                                    float* voxels) {
-    read_voxels(work, tile, at, nothing, volume, voxels,
+    read_voxels(call, tile, at, nothing, volume, voxels,
                 [&](int z, int y, int x) { return (z * tile.high + y) * tile.wide + x; });
 }
 
@@ -106,37 +106,37 @@ __device__ inline void exchange(Key& low, Key& high) {
 }
 
 /// Writes one slot of a row; `found` of the row's matches are there.
-__device__ inline void put_match(const MatchWork& work, Key key, int i, int found, std::int64_t row,
+__device__ inline void put_match(const MatchCall& call, Key key, int i, int found, std::int64_t row,
                                  const std::int64_t (&at)[3], const MatchLists& lists) {
-    const bool turned = work.order == MatchOrder::nearest_last && i < found;
-    const std::int64_t to = row * work.count + (turned ? found - 1 - i : i);
+    const bool turned = call.order == MatchOrder::nearest_last && i < found;
+    const std::int64_t to = row * call.count + (turned ? found - 1 - i : i);
     if (i >= found) {
         lists.index[to] = ~std::uint64_t{0};
         lists.distance[to] = __uint_as_float(0x7F800000U);
         return;
     }
     const auto number = static_cast<std::uint32_t>(key);
-    const auto wide = static_cast<std::uint32_t>(work.window(2));
-    const auto high = static_cast<std::uint32_t>(work.window(1));
-    const std::int64_t dx = static_cast<std::int64_t>(number % wide) - work.half[2];
-    const std::int64_t dy = static_cast<std::int64_t>(number / wide % high) - work.half[1];
-    const std::int64_t dz = static_cast<std::int64_t>(number / wide / high) - work.half[0];
-    lists.index[to] = static_cast<std::uint64_t>(work.index(at[0] + dz, at[1] + dy, at[2] + dx));
-    lists.distance[to] = __fdiv_rn(distance_of(key), work.patch_voxels);
+    const auto wide = static_cast<std::uint32_t>(call.window(2));
+    const auto high = static_cast<std::uint32_t>(call.window(1));
+    const std::int64_t dx = static_cast<std::int64_t>(number % wide) - call.half[2];
+    const std::int64_t dy = static_cast<std::int64_t>(number / wide % high) - call.half[1];
+    const std::int64_t dz = static_cast<std::int64_t>(number / wide / high) - call.half[0];
+    lists.index[to] = static_cast<std::uint64_t>(call.index(at[0] + dz, at[1] + dy, at[2] + dx));
+    lists.distance[to] = __fdiv_rn(distance_of(key), call.patch_voxels);
 }
 
 /// D of the patches at two places of the buffer, in the order of match.hpp.
-__device__ inline float sum_of_squares(const MatchWork& work, const float* a, const float* b) {
-    const std::int64_t row = work.volume[2];
-    const std::int64_t layer = work.volume[1] * row;
+__device__ inline float sum_of_squares(const MatchCall& call, const float* a, const float* b) {
+    const std::int64_t row = call.volume[2];
+    const std::int64_t layer = call.volume[1] * row;
     float sum = 0;
-    for (int x = 0; x < work.patch[2]; ++x) {
+    for (int x = 0; x < call.patch[2]; ++x) {
         float line = 0;
-        for (int y = 0; y < work.patch[1]; ++y) {
+        for (int y = 0; y < call.patch[1]; ++y) {
             std::int64_t at = y * row + x;
             float e = __fsub_rn(__ldg(a + at), __ldg(b + at));
             float square = __fmul_rn(e, e);
-            for (int z = 1; z < work.patch[0]; ++z) {
+            for (int z = 1; z < call.patch[0]; ++z) {
                 at += layer;
                 e = __fsub_rn(__ldg(a + at), __ldg(b + at));
                 square = __fmaf_rn(e, e, square);

@@ -11,11 +11,11 @@ namespace runner::match_cuda {
 
 /// The patches of a warp's references; a line along `along` is one lane's.
 template <int along, int patch>
-__device__ void read_patches(const MatchWork& work, const SparsePlan& plan,
+__device__ void read_patches(const MatchCall& call, const SparsePlan& plan,
                              const SparseBlock& block, const float* volume, float* own) {
     constexpr int other = 1 - along;
-    const std::int64_t layer = work.volume[1] * work.volume[2];
-    const std::int64_t stride[2] = {layer, work.volume[2]};
+    const std::int64_t layer = call.volume[1] * call.volume[2];
+    const std::int64_t stride[2] = {layer, call.volume[2]};
     const auto lane = static_cast<int>(threadIdx.x % 32);
     const auto first = static_cast<int>(threadIdx.x / 32) * plan.warp_references;
     for (int r = first; r < first + plan.warp_references; ++r) {
@@ -23,12 +23,12 @@ __device__ void read_patches(const MatchWork& work, const SparsePlan& plan,
         if (!reference.there) {
             continue;
         }
-        const float* from = volume + (block.at[0] + reference.ahead[0] - work.in_first) * layer +
-                            (block.at[1] + reference.ahead[1]) * work.volume[2] + block.at[2] +
+        const float* from = volume + (block.at[0] + reference.ahead[0] - call.in_first) * layer +
+                            (block.at[1] + reference.ahead[1]) * call.volume[2] + block.at[2] +
                             reference.ahead[2];
-        for (int i = lane; i < work.patch[other] * work.patch[2]; i += 32) {
+        for (int i = lane; i < call.patch[other] * call.patch[2]; i += 32) {
             const float* line =
-                from + i / work.patch[other] + i % work.patch[other] * stride[other];
+                from + i / call.patch[other] + i % call.patch[other] * stride[other];
             float* to = own + r * plan.own + i * sparse_own_pitch(patch);
 #pragma unroll
             for (int k = 0; k < patch; ++k) {
@@ -41,18 +41,18 @@ __device__ void read_patches(const MatchWork& work, const SparsePlan& plan,
 /// The voxels of a part; what lies outside of the buffer belongs to no candidate, and sums with it
 /// are not numbers. `start` is the part's first place in the window.
 template <int along>
-__device__ void read_tile(const MatchWork& work, const SparsePlan& plan, const SparseBlock& block,
+__device__ void read_tile(const MatchCall& call, const SparsePlan& plan, const SparseBlock& block,
                           const std::int64_t (&start)[3], const float* volume, float* voxels) {
     constexpr int other = 1 - along;
-    const std::int64_t stride[3] = {work.volume[1] * work.volume[2], work.volume[2], 1};
-    const std::int64_t begin[3] = {work.in_first, 0, 0};
-    const std::int64_t extent[3] = {work.in_layers, work.volume[1], work.volume[2]};
+    const std::int64_t stride[3] = {call.volume[1] * call.volume[2], call.volume[2], 1};
+    const std::int64_t begin[3] = {call.in_first, 0, 0};
+    const std::int64_t extent[3] = {call.in_layers, call.volume[1], call.volume[2]};
     std::int64_t corner = 0; // of the tile in the buffer
     int low[3];
     int high[3];
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        const std::int64_t from = block.at[i] - work.half[i] + start[i] - begin[i];
+        const std::int64_t from = block.at[i] - call.half[i] + start[i] - begin[i];
         const std::int64_t most = plan.tile[i];
         corner += from * stride[i];
         low[i] = static_cast<int>(min(max(-from, std::int64_t{0}), most));
@@ -97,17 +97,17 @@ template <int patch> __device__ inline void read_line(const float* own, float (&
 /// D of the candidates that begin at `from` and the next ones along `along`, in the order of
 /// match.hpp. Sums begin with 0, to which a square adds nothing but itself.
 template <int along, int patch, int each>
-__device__ inline void column_sums(const MatchWork& work, const SparsePlan& plan, const float* own,
+__device__ inline void column_sums(const MatchCall& call, const SparsePlan& plan, const float* own,
                                    const float* from, float (&sum)[each]) {
     constexpr int other = 1 - along;
     constexpr int pitch = sparse_own_pitch(patch);
-    const int high = work.patch[other];
+    const int high = call.patch[other];
 #pragma unroll
     for (int c = 0; c < each; ++c) {
         sum[c] = 0;
     }
 #pragma unroll 1
-    for (int x = 0; x < work.patch[2]; ++x) {
+    for (int x = 0; x < call.patch[2]; ++x) {
         float line[each];
 #pragma unroll
         for (int c = 0; c < each; ++c) {
@@ -146,7 +146,7 @@ __device__ inline void column_sums(const MatchWork& work, const SparsePlan& plan
 /// Distances of the candidates of a part for all references of this warp, not a number for those
 /// outside of the window, which has `left` candidates from the part's first.
 template <int along, int patch, int each>
-__device__ void fill_distances(const MatchWork& work, const SparsePlan& plan,
+__device__ void fill_distances(const MatchCall& call, const SparsePlan& plan,
                                const SparseBlock& block, const int (&left)[3], const float* own,
                                const float* voxels, float* distances) {
     constexpr int other = 1 - along;
@@ -166,7 +166,7 @@ __device__ void fill_distances(const MatchWork& work, const SparsePlan& plan,
             continue;
         }
         float sum[each];
-        column_sums<along, patch, each>(work, plan, own + r * plan.own,
+        column_sums<along, patch, each>(call, plan, own + r * plan.own,
                                         voxels + (reference.ahead[other] + o) * plan.pitch_line +
                                             (reference.ahead[2] + x) * plan.pitch_x +
                                             reference.ahead[along] + a,
@@ -193,16 +193,16 @@ __device__ void fill_distances(const MatchWork& work, const SparsePlan& plan,
 /// by part.
 template <int along, int patch, int each>
 __global__ void __launch_bounds__(32 * SparsePlan::most_warps, 3)
-    sparse_kernel(MatchWork work, SparsePlan plan, std::int64_t first_layer, const float* volume,
+    sparse_kernel(MatchCall call, SparsePlan plan, std::int64_t first_layer, const float* volume,
                   MatchLists lists) {
     auto* own = reinterpret_cast<float*>(dynamic_shared());
     const auto warp = static_cast<int>(threadIdx.x / 32);
     Key* gathered = reinterpret_cast<Key*>(own + plan.own_floats) + warp * SparsePlan::gathered;
     float* distances = own + plan.own_floats + plan.gathered_floats;
     float* voxels = distances + plan.distance_floats;
-    const SparseBlock block = sparse_block(work, plan, first_layer);
+    const SparseBlock block = sparse_block(call, plan, first_layer);
     const int first = warp * plan.warp_references;
-    read_patches<along, patch>(work, plan, block, volume, own);
+    read_patches<along, patch>(call, plan, block, volume, own);
     WarpList list;
     list.clear();
     std::int64_t start[3] = {0, 0, 0};
@@ -210,23 +210,23 @@ __global__ void __launch_bounds__(32 * SparsePlan::most_warps, 3)
         if (start[0] + start[1] + start[2] > 0) {
             __syncthreads();
         }
-        read_tile<along>(work, plan, block, start, volume, voxels);
+        read_tile<along>(call, plan, block, start, volume, voxels);
         __syncthreads();
         int left[3];
 #pragma unroll
         for (int i = 0; i < 3; ++i) {
             left[i] = static_cast<int>(
-                min(work.window(i) - start[i], static_cast<std::int64_t>(plan.part[i])));
+                min(call.window(i) - start[i], static_cast<std::int64_t>(plan.part[i])));
         }
-        fill_distances<along, patch, each>(work, plan, block, left, own, voxels, distances);
+        fill_distances<along, patch, each>(call, plan, block, left, own, voxels, distances);
         __syncwarp();
-        const PartNumbers numbers = part_numbers(work, plan, start);
+        const PartNumbers numbers = part_numbers(call, plan, start);
         more = false;
 #pragma unroll
         for (int i = 2; i >= 0; --i) {
             if (!more) {
                 start[i] += plan.part[i];
-                more = start[i] < work.window(i);
+                more = start[i] < call.window(i);
                 start[i] = more ? start[i] : 0;
             }
         }
@@ -236,9 +236,9 @@ __global__ void __launch_bounds__(32 * SparsePlan::most_warps, 3)
                 continue;
             }
             list = choose(distances + r * plan.distances, gathered, plan.distances, numbers,
-                          __float_as_uint(work.most), work.count, list);
+                          __float_as_uint(call.most), call.count, list);
             if (!more) {
-                put_row(work, list, reference, block, lists);
+                put_row(call, list, reference, block, lists);
                 list.clear();
             }
         }

@@ -16,7 +16,7 @@ struct SparseBlock {
     int step;              ///< the same between references
 };
 
-__device__ inline SparseBlock sparse_block(const MatchWork& work, const SparsePlan& plan,
+__device__ inline SparseBlock sparse_block(const MatchCall& call, const SparsePlan& plan,
                                            std::int64_t first_layer) {
     // More than between any two references of a block, since shared memory holds what is between;
     // its product with their number is an int.
@@ -25,13 +25,13 @@ __device__ inline SparseBlock sparse_block(const MatchWork& work, const SparsePl
     const Divided y = divide(x.quotient, plan.by_blocks_y);
     const std::int64_t number[3] = {first_layer + y.quotient, y.rest, x.rest};
     SparseBlock block;
-    block.step = static_cast<int>(min(work.step, far));
+    block.step = static_cast<int>(min(call.step, far));
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
         block.index[i] = number[i] * plan.references[i];
-        block.at[i] = work.reference(i, block.index[i]);
-        block.there[i] = static_cast<int>(min(work.grid[i] - block.index[i], far));
-        block.reach[i] = static_cast<int>(min(work.corner[i] - block.at[i], far));
+        block.at[i] = call.reference(i, block.index[i]);
+        block.there[i] = static_cast<int>(min(call.grid[i] - block.index[i], far));
+        block.reach[i] = static_cast<int>(min(call.corner[i] - block.at[i], far));
     }
     return block;
 }
@@ -62,31 +62,31 @@ __device__ inline SparseReference sparse_reference(const SparsePlan& plan, const
 
 /// The row of a reference in the lists.
 __device__ inline std::int64_t
-reference_row(const MatchWork& work, const SparseReference& reference, const SparseBlock& block) {
-    return ((block.index[0] + reference.number[0]) * work.grid[1] + block.index[1] +
+reference_row(const MatchCall& call, const SparseReference& reference, const SparseBlock& block) {
+    return ((block.index[0] + reference.number[0]) * call.grid[1] + block.index[1] +
             reference.number[1]) *
-               work.grid[2] +
+               call.grid[2] +
            block.index[2] + reference.number[2];
 }
 
 /// Writes out the row of a reference.
-__device__ inline void put_row(const MatchWork& work, const WarpList& list,
+__device__ inline void put_row(const MatchCall& call, const WarpList& list,
                                const SparseReference& reference, const SparseBlock& block,
                                const MatchLists& lists) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
-    const std::int64_t row = reference_row(work, reference, block);
+    const std::int64_t row = reference_row(call, reference, block);
     const std::int64_t at[3] = {block.at[0] + reference.ahead[0], block.at[1] + reference.ahead[1],
                                 block.at[2] + reference.ahead[2]};
     int found = 0;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        const bool mine = 32 * i + lane < work.count && list.keys[i] != no_match;
+        const bool mine = 32 * i + lane < call.count && list.keys[i] != no_match;
         found += __popc(__ballot_sync(whole_warp, mine));
     }
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        if (32 * i + lane < work.count) {
-            put_match(work, list.keys[i], 32 * i + lane, found, row, at, lists);
+        if (32 * i + lane < call.count) {
+            put_match(call, list.keys[i], 32 * i + lane, found, row, at, lists);
         }
     }
     if (lane == 0) {

@@ -17,10 +17,10 @@ struct PartNumbers {
     Key ties; ///< what is taken off a key for which later candidates may not have its distance
 };
 
-__device__ inline PartNumbers part_numbers(const MatchWork& work, const SparsePlan& plan,
+__device__ inline PartNumbers part_numbers(const MatchCall& call, const SparsePlan& plan,
                                            const std::int64_t (&start)[3]) {
-    const auto wide = static_cast<std::uint32_t>(work.window(2));
-    const std::uint32_t layer = wide * static_cast<std::uint32_t>(work.window(1));
+    const auto wide = static_cast<std::uint32_t>(call.window(2));
+    const std::uint32_t layer = wide * static_cast<std::uint32_t>(call.window(1));
     return {plan.by_columns,
             plan.by_part_x,
             static_cast<std::uint32_t>(start[0]) * layer +

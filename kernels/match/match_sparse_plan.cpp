@@ -39,7 +39,7 @@ struct Choice {
     std::size_t other() const { return 1 - along; }
 };
 
-void complete(const MatchWork& work, Choice& choice) {
+void complete(const MatchCall& call, Choice& choice) {
     const std::size_t along = choice.along;
     const std::size_t other = choice.other();
     const std::int64_t all = product(choice.references);
@@ -47,9 +47,9 @@ void complete(const MatchWork& work, Choice& choice) {
     choice.warp_references = ceil_divide(all, choice.warps);
     choice.part[along] = round_up(choice.part[along], choice.each);
     for (std::size_t i = 0; i < 3; ++i) {
-        choice.parts[i] = ceil_divide(work.window(static_cast<int>(i)), choice.part[i]);
-        const std::int64_t apart = std::min((choice.references[i] - 1) * work.step, work.corner[i]);
-        choice.tile[i] = apart + choice.part[i] + work.patch[i] - 1;
+        choice.parts[i] = ceil_divide(call.window(static_cast<int>(i)), choice.part[i]);
+        const std::int64_t apart = std::min((choice.references[i] - 1) * call.step, call.corner[i]);
+        choice.tile[i] = apart + choice.part[i] + call.patch[i] - 1;
     }
     choice.columns = choice.part[other] * choice.part[2];
     choice.items = choice.warp_references * choice.columns * (choice.part[along] / choice.each);
@@ -60,7 +60,7 @@ void complete(const MatchWork& work, Choice& choice) {
     const std::int64_t bank = choice.pitch_x * choice.part[2] % 32;
     choice.pitch_line = line + (bank - line % 32 + 32) % 32;
     choice.own =
-        std::int64_t{sparse_own_pitch(work.patch[along])} * work.patch[other] * work.patch[2];
+        std::int64_t{sparse_own_pitch(call.patch[along])} * call.patch[other] * call.patch[2];
     choice.own_floats = round_up(choice.own * all, 4);
     choice.distances = round_up(product(choice.part), SparsePlan::round);
     choice.gathered_floats = choice.warps * SparsePlan::gathered * 2;
@@ -69,14 +69,14 @@ void complete(const MatchWork& work, Choice& choice) {
 }
 
 /// About how many instructions of a warp the call takes, more where few warps share a processor.
-double cost(const MatchWork& work, const SparseRoom& room, const Choice& choice) {
+double cost(const MatchCall& call, const SparseRoom& room, const Choice& choice) {
     const auto number = [](std::int64_t value) { return static_cast<double>(value); };
     const std::int64_t each = choice.each;
-    const std::int64_t patch = work.patch[choice.along];
-    const std::int64_t lines = std::int64_t{work.patch[choice.other()]} * work.patch[2];
+    const std::int64_t patch = call.patch[choice.along];
+    const std::int64_t lines = std::int64_t{call.patch[choice.other()]} * call.patch[2];
     const std::int64_t a_line = each * (2 * patch + 1) + each + patch - 1 + 8;
     const double sums = number(ceil_divide(choice.items, 32)) *
-                        number(lines * a_line + each * (work.patch[2] + 4) + 100);
+                        number(lines * a_line + each * (call.patch[2] + 4) + 100);
     const double choosing =
         number(choice.warp_references) * (number(choice.distances) * 9 / 32 + 500);
     const double reading = number(product(choice.tile)) * 26 / 32;
@@ -84,7 +84,7 @@ double cost(const MatchWork& work, const SparseRoom& room, const Choice& choice)
         number(product(choice.parts)) * (number(choice.warps) * (sums + choosing + 150) + reading);
     double blocks = 1;
     for (std::size_t i = 0; i < 3; ++i) {
-        blocks *= number(ceil_divide(work.grid[i], choice.references[i]));
+        blocks *= number(ceil_divide(call.grid[i], choice.references[i]));
     }
     constexpr std::int64_t kept_by_system = 1024; // bytes a block
     constexpr std::int64_t most = 24;             // as registers allow
@@ -114,10 +114,10 @@ bool halve(Choice& choice) {
 }
 
 /// Calls `f` with every number of references that a block may have along each axis.
-template <class F> void each_references(const MatchWork& work, const F& f) {
+template <class F> void each_references(const MatchCall& call, const F& f) {
     constexpr std::int64_t most = 64;
     const auto enough = [&](std::size_t axis, std::int64_t count) {
-        return count > 1 && count / 2 >= work.grid[axis];
+        return count > 1 && count / 2 >= call.grid[axis];
     };
     for (std::int64_t z = 1; z <= most && !enough(0, z); z *= 2) {
         for (std::int64_t y = 1; z * y <= most && !enough(1, y); y *= 2) {
@@ -128,23 +128,23 @@ template <class F> void each_references(const MatchWork& work, const F& f) {
     }
 }
 
-Choice best_choice(const MatchWork& work, const SparseRoom& room) {
+Choice best_choice(const MatchCall& call, const SparseRoom& room) {
     constexpr std::int64_t small_part = 1024;
     Choice best;
     double least = std::numeric_limits<double>::infinity();
-    const int along = work.patch[0] == 1 && work.half[0] == 0 ? 1 : 0;
+    const int along = call.patch[0] == 1 && call.half[0] == 0 ? 1 : 0;
     for (const int each : {11, 5}) {
-        if (!sparse_has(along, work.patch[along], each)) {
+        if (!sparse_has(along, call.patch[along], each)) {
             continue;
         }
-        each_references(work, [&](const Extents& references) {
+        each_references(call, [&](const Extents& references) {
             Choice choice;
             choice.along = static_cast<std::size_t>(along);
             choice.each = each;
             choice.references = references;
-            choice.part = {work.window(0), work.window(1), work.window(2)};
+            choice.part = {call.window(0), call.window(1), call.window(2)};
             for (bool more = true; more; more = halve(choice)) {
-                complete(work, choice);
+                complete(call, choice);
                 const bool whole = product(choice.parts) == 1;
                 // Between parts a warp keeps one list.
                 if (!whole && choice.warp_references > 1) {
@@ -153,7 +153,7 @@ Choice best_choice(const MatchWork& work, const SparseRoom& room) {
                 if (choice.bytes > room.block) {
                     continue;
                 }
-                if (const double found = cost(work, room, choice); found < least) {
+                if (const double found = cost(call, room, choice); found < least) {
                     least = found;
                     best = choice;
                 }
@@ -173,8 +173,8 @@ Divisor divisor(std::int64_t value) { return make_divisor(static_cast<std::uint3
 
 } // namespace
 
-SparsePlan make_sparse_plan(const MatchWork& work, const SparseRoom& room) {
-    const Choice choice = best_choice(work, room);
+SparsePlan make_sparse_plan(const MatchCall& call, const SparseRoom& room) {
+    const Choice choice = best_choice(call, room);
     SparsePlan plan;
     plan.along = static_cast<int>(choice.along);
     plan.each = static_cast<int>(choice.each);
@@ -182,7 +182,7 @@ SparsePlan make_sparse_plan(const MatchWork& work, const SparseRoom& room) {
     plan.warp_references = static_cast<int>(choice.warp_references);
     for (std::size_t i = 0; i < 3; ++i) {
         plan.references[i] = static_cast<int>(choice.references[i]);
-        plan.blocks[i] = ceil_divide(work.grid[i], choice.references[i]);
+        plan.blocks[i] = ceil_divide(call.grid[i], choice.references[i]);
         plan.part[i] = static_cast<int>(choice.part[i]);
         plan.tile[i] = static_cast<int>(choice.tile[i]);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 #include "kernels/queue/divisor.hpp"
 
 #include <cstdint>
@@ -70,6 +70,6 @@ constexpr bool sparse_has(int along, int patch, int each) {
 
 /// The plan that takes the fewest instructions by an estimate. There is one for every call where a
 /// block can have 32 KiB.
-SparsePlan make_sparse_plan(const MatchWork& work, const SparseRoom& room);
+SparsePlan make_sparse_plan(const MatchCall& call, const SparseRoom& room);
 
 } // namespace runner

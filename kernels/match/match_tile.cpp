@@ -24,34 +24,34 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// All offsets of one box of references.
 class DenseBox {
   public:
-    DenseBox(const MatchWork& work, const MatchBox& box, const float* volume,
+    DenseBox(const MatchCall& call, const MatchBox& box, const float* volume,
              const MatchTileMemory& layout, std::byte* memory)
-        : work_(work), box_(box), volume_(volume), pitch_(layout.pitch()),
-          square_rows_(box.extent(1) + work.patch[1] - 1), squares_(layout.squares(memory)),
+        : call_(call), box_(box), volume_(volume), pitch_(layout.pitch()),
+          square_rows_(box.extent(1) + call.patch[1] - 1), squares_(layout.squares(memory)),
           sums_(layout.sums(memory)), worst_(layout.worst(memory)),
           worst_number_(layout.worst_number(memory)), keys_(layout.keys(memory)),
-          list_keys_(match_list_keys(work.count)),
-          voxels_(work.in_layers * work.volume[1] * work.volume[2]) {}
+          list_keys_(match_list_keys(call.count)),
+          voxels_(call.in_layers * call.volume[1] * call.volume[2]) {}
 
     void start() {
         const std::int64_t rows = box_.extent(0) * box_.extent(1);
-        std::fill_n(worst_, rows * pitch_, work_.most);
+        std::fill_n(worst_, rows * pitch_, call_.most);
         std::fill_n(worst_number_, rows * pitch_, ~std::uint32_t{0});
         for (std::int64_t i = 0; i < box_.references(); ++i) {
-            clear(list(i), work_.count);
+            clear(list(i), call_.count);
         }
     }
 
     void visit_all(const CpuQueue& queue) {
         const double all =
-            static_cast<double>(box_.references()) * work_.operations(MatchSelection::fast);
-        for (std::int64_t i = 0; i < work_.window(0); ++i) {
-            for (std::int64_t j = 0; j < work_.window(1); ++j) {
-                for (std::int64_t k = 0; k < work_.window(2); ++k) {
+            static_cast<double>(box_.references()) * call_.operations(MatchSelection::fast);
+        for (std::int64_t i = 0; i < call_.window(0); ++i) {
+            for (std::int64_t j = 0; j < call_.window(1); ++j) {
+                for (std::int64_t k = 0; k < call_.window(2); ++k) {
                     visit(from_centre(i), from_centre(j), from_centre(k));
                 }
             }
-            queue.count(all / static_cast<double>(work_.window(0)));
+            queue.count(all / static_cast<double>(call_.window(0)));
         }
     }
 
@@ -60,8 +60,8 @@ class DenseBox {
         for (std::int64_t z = box_.first[0]; z < box_.end[0]; ++z) {
             for (std::int64_t y = box_.first[1]; y < box_.end[1]; ++y) {
                 for (std::int64_t x = box_.first[2]; x < box_.end[2]; ++x, ++i) {
-                    put_match_row(work_, list(i), (z * work_.grid[1] + y) * work_.grid[2] + x,
-                                  work_.first + z, work_.first_line + y, x, lists);
+                    put_match_row(call_, list(i), (z * call_.grid[1] + y) * call_.grid[2] + x,
+                                  call_.first + z, call_.first_line + y, x, lists);
                 }
             }
         }
@@ -72,24 +72,24 @@ class DenseBox {
 
     /// The place in the buffer of a voxel of the volume.
     std::int64_t place(std::int64_t z, std::int64_t y, std::int64_t x) const {
-        return work_.index(z - work_.in_first, y, x);
+        return call_.index(z - call_.in_first, y, x);
     }
 
     void visit(std::int64_t dz, std::int64_t dy, std::int64_t dx) {
-        z_ = inside(work_.first + box_.first[0], work_.first + box_.end[0], dz, work_.corner[0]);
-        y_ = inside(work_.first_line + box_.first[1], work_.first_line + box_.end[1], dy,
-                    work_.corner[1]);
-        x_ = inside(box_.first[2], box_.end[2], dx, work_.corner[2]);
+        z_ = inside(call_.first + box_.first[0], call_.first + box_.end[0], dz, call_.corner[0]);
+        y_ = inside(call_.first_line + box_.first[1], call_.first_line + box_.end[1], dy,
+                    call_.corner[1]);
+        x_ = inside(box_.first[2], box_.end[2], dx, call_.corner[2]);
         if (z_.first >= z_.end || y_.first >= y_.end || x_.first >= x_.end) {
             return;
         }
         number_ = static_cast<std::uint32_t>(
-            ((dz + work_.half[0]) * work_.window(1) + dy + work_.half[1]) * work_.window(2) + dx +
-            work_.half[2]);
-        const std::int64_t offset = work_.index(dz, dy, dx);
+            ((dz + call_.half[0]) * call_.window(1) + dy + call_.half[1]) * call_.window(2) + dx +
+            call_.half[2]);
+        const std::int64_t offset = call_.index(dz, dy, dx);
         // A vector may reach past the last voxel that is asked for, and so past the buffer's end.
-        const std::int64_t last = place(z_.end - 2 + work_.patch[0], y_.end - 2 + work_.patch[1],
-                                        x_.end - 2 + work_.patch[2]) +
+        const std::int64_t last = place(z_.end - 2 + call_.patch[0], y_.end - 2 + call_.patch[1],
+                                        x_.end - 2 + call_.patch[2]) +
                                   std::max<std::int64_t>(0, offset);
         if (last + float_lanes() <= voxels_) {
             add_squares<false>(offset);
@@ -100,7 +100,7 @@ class DenseBox {
     }
 
     template <bool at_end> void add_squares(std::int64_t offset) {
-        switch (work_.patch[0]) {
+        switch (call_.patch[0]) {
         case 1: return add_squares<at_end, 1>(offset);
         case 2: return add_squares<at_end, 2>(offset);
         case 3: return add_squares<at_end, 3>(offset);
@@ -128,10 +128,10 @@ class DenseBox {
     /// Sums along z, for all columns that the sums of this offset take.
     template <bool at_end, int pz> HWY_NOINLINE void add_squares(std::int64_t offset) {
         const Floats d;
-        const std::int64_t layer = work_.volume[1] * work_.volume[2];
+        const std::int64_t layer = call_.volume[1] * call_.volume[2];
         const std::int64_t layers = z_.end - z_.first;
-        const std::int64_t columns = x_.end - x_.first + work_.patch[2] - 1;
-        const std::int64_t rows = y_.end - y_.first + work_.patch[1] - 1;
+        const std::int64_t columns = x_.end - x_.first + call_.patch[2] - 1;
+        const std::int64_t rows = y_.end - y_.first + call_.patch[1] - 1;
         for (std::int64_t y = 0; y < rows; ++y) {
             const std::int64_t from = place(z_.first, y_.first + y, x_.first);
             float* to = squares_ + y * pitch_;
@@ -160,7 +160,7 @@ class DenseBox {
     }
 
     void choose_sums() {
-        switch (work_.patch[2]) {
+        switch (call_.patch[2]) {
         case 1: return choose_sums<1>();
         case 2: return choose_sums<2>();
         case 3: return choose_sums<3>();
@@ -179,8 +179,8 @@ class DenseBox {
                 const float* from =
                     squares_ + ((z - z_.first) * square_rows_ + y - y_.first) * pitch_;
                 add_rows(from, x_.end - x_.first + px - 1);
-                const std::int64_t row = (z - work_.first - box_.first[0]) * box_.extent(1) + y -
-                                         work_.first_line - box_.first[1];
+                const std::int64_t row = (z - call_.first - box_.first[0]) * box_.extent(1) + y -
+                                         call_.first_line - box_.first[1];
                 choose_row<px>(row);
             }
         }
@@ -190,7 +190,7 @@ class DenseBox {
         const Floats d;
         for (std::int64_t x = 0; x < columns; x += float_lanes()) {
             auto sum = hn::LoadU(d, from + x);
-            for (std::int64_t j = 1; j < work_.patch[1]; ++j) {
+            for (std::int64_t j = 1; j < call_.patch[1]; ++j) {
                 sum = hn::Add(sum, hn::LoadU(d, from + j * pitch_ + x));
             }
             hn::StoreU(sum, d, sums_ + x);
@@ -232,15 +232,15 @@ class DenseBox {
         const Found found(sum, hn::And(near, hn::Or(nearer, before)));
         found.each([&](int lane, float distance) {
             std::int64_t* keys = list(row * box_.extent(2) + x + lane);
-            insert(keys, work_.count, match_key(distance, number_));
-            if (const std::int64_t last = keys[work_.count - 1]; last != no_match) {
+            insert(keys, call_.count, match_key(distance, number_));
+            if (const std::int64_t last = keys[call_.count - 1]; last != no_match) {
                 worst[lane] = std::bit_cast<float>(static_cast<std::uint32_t>(last >> 32));
                 worst_number[lane] = static_cast<std::uint32_t>(last & 0xFFFFFFFF);
             }
         });
     }
 
-    const MatchWork& work_;
+    const MatchCall& call_;
     const MatchBox& box_;
     const float* volume_;
     std::int64_t pitch_;
@@ -259,10 +259,10 @@ class DenseBox {
     std::uint32_t number_ = 0;
 };
 
-void dense_box(const CpuQueue& queue, const MatchWork& work, const MatchBox& box,
+void dense_box(const CpuQueue& queue, const MatchCall& call, const MatchBox& box,
                const float* volume, const MatchLists& lists, const MatchTileMemory& layout,
                std::byte* memory) {
-    DenseBox dense(work, box, volume, layout, memory);
+    DenseBox dense(call, box, volume, layout, memory);
     dense.start();
     dense.visit_all(queue);
     dense.put(lists);
@@ -277,23 +277,23 @@ namespace runner {
 
 HWY_EXPORT(dense_box);
 
-MatchTileMemory::MatchTileMemory(const MatchWork& work, const std::array<std::int64_t, 3>& extent) {
+MatchTileMemory::MatchTileMemory(const MatchCall& call, const std::array<std::int64_t, 3>& extent) {
     constexpr std::int64_t line = 64;
     const auto whole_lines = [](std::int64_t bytes) { return (bytes + line - 1) / line * line; };
     // Two of the longest vectors: one that is partly used, and what a sum along x reads past it.
     constexpr std::int64_t room = 2 * 16 + Match::max_patch;
-    pitch_ = (extent[2] + work.patch[2] + room + 15) / 16 * 16;
-    sums_ = whole_lines(extent[0] * (extent[1] + work.patch[1] - 1) * pitch_ * 4);
+    pitch_ = (extent[2] + call.patch[2] + room + 15) / 16 * 16;
+    sums_ = whole_lines(extent[0] * (extent[1] + call.patch[1] - 1) * pitch_ * 4);
     worst_ = sums_ + whole_lines(pitch_ * 4);
     worst_number_ = worst_ + whole_lines(extent[0] * extent[1] * pitch_ * 4);
     keys_ = worst_number_ + whole_lines(extent[0] * extent[1] * pitch_ * 4);
-    lists_ = (extent[0] * extent[1] * extent[2] * match_list_keys(work.count) + 7) / 8 * 8;
+    lists_ = (extent[0] * extent[1] * extent[2] * match_list_keys(call.count) + 7) / 8 * 8;
 }
 
-void match_dense_box(const CpuQueue& queue, const MatchWork& work, const MatchBox& box,
+void match_dense_box(const CpuQueue& queue, const MatchCall& call, const MatchBox& box,
                      const float* volume, const MatchLists& lists, const MatchTileMemory& layout,
                      std::byte* memory) {
-    HWY_DYNAMIC_DISPATCH(dense_box)(queue, work, box, volume, lists, layout, memory);
+    HWY_DYNAMIC_DISPATCH(dense_box)(queue, call, box, volume, lists, layout, memory);
 }
 
 } // namespace runner

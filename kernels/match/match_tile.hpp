@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 
 #include <array>
 #include <cstddef>
@@ -25,7 +25,7 @@ constexpr std::int64_t match_list_keys(int count) { return 1 + (std::int64_t{cou
 /// A thread's memory for boxes of so many references along each axis, with step 1.
 class MatchTileMemory {
   public:
-    MatchTileMemory(const MatchWork& work, const std::array<std::int64_t, 3>& extent);
+    MatchTileMemory(const MatchCall& call, const std::array<std::int64_t, 3>& extent);
 
     std::int64_t bytes() const { return keys_ + lists_ * 8; }
 
@@ -56,12 +56,12 @@ class MatchTileMemory {
 
 /// The matches of all references of a box, step 1: a plane of sums for every place in the window.
 /// Counts on the queue a layer of the window after the other: a large one takes seconds.
-void match_dense_box(const CpuQueue& queue, const MatchWork& work, const MatchBox& box,
+void match_dense_box(const CpuQueue& queue, const MatchCall& call, const MatchBox& box,
                      const float* volume, const MatchLists& lists, const MatchTileMemory& layout,
                      std::byte* memory);
 
 /// The matches of references [first, end), counted in the lists' order: sums for each by itself.
-void match_sparse_run(const MatchWork& work, std::int64_t first, std::int64_t end,
+void match_sparse_run(const MatchCall& call, std::int64_t first, std::int64_t end,
                       const float* volume, const MatchLists& lists);
 
 } // namespace runner

@@ -19,16 +19,16 @@ namespace {
 constexpr std::int64_t alignment = 64;
 
 /// Lines held for a tile: of keys, of sorted lists, and results.
-std::int64_t lines_of(const MedianCall& call) {
-    const std::int64_t z = call.extent_z();
-    return z + z * call.extent_x() * (call.extent_y() + 1) + 2;
+std::int64_t lines_of(const MedianTiles& tiles) {
+    const std::int64_t z = tiles.extent_z();
+    return z + z * tiles.extent_x() * (tiles.extent_y() + 1) + 2;
 }
 
 /// Tiles stay in the L1 cache, but for windows that are too large.
-std::int64_t tile_columns(const MedianCall& call) {
+std::int64_t tile_columns(const MedianTiles& tiles) {
     constexpr std::int64_t cache_bytes = 32 * KiB;
     constexpr std::int64_t least = 128;
-    const std::int64_t fitting = cache_bytes / (lines_of(call) * median_key_bytes(call.type));
+    const std::int64_t fitting = cache_bytes / (lines_of(tiles) * median_key_bytes(tiles.type));
     return std::clamp(fitting / least * least, least, std::int64_t{1024});
 }
 
@@ -62,14 +62,14 @@ class Space {
 
 std::int64_t median_key_bytes(ElementType type) { return std::max<std::int64_t>(2, size_of(type)); }
 
-std::int64_t median_pitch(const MedianCall& call) {
-    const std::int64_t line = alignment / median_key_bytes(call.type);
-    return (call.tile_columns + std::int64_t{2} * call.view.radius_x + 2 * line) / line * line +
+std::int64_t median_pitch(const MedianTiles& tiles) {
+    const std::int64_t line = alignment / median_key_bytes(tiles.type);
+    return (tiles.tile_columns + std::int64_t{2} * tiles.call.radius_x + 2 * line) / line * line +
            line;
 }
 
-std::int64_t median_space_bytes(const MedianCall& call) {
-    return lines_of(call) * median_pitch(call) * median_key_bytes(call.type);
+std::int64_t median_space_bytes(const MedianTiles& tiles) {
+    return lines_of(tiles) * median_pitch(tiles) * median_key_bytes(tiles.type);
 }
 
 double median_operations(const Median& median, const RowBlock& block) {
@@ -87,39 +87,40 @@ void median(CpuQueue& queue, const Median& median, const RowBlock& block, const 
     if (block.frames == 0 || block.out_rows == 0) {
         return;
     }
-    MedianCall call{median_view(median, block, replaced), median.type, in, out, 0, median.invalid};
-    const MedianView& view = call.view;
-    call.tile_columns = tile_columns(call);
-    const std::int64_t strips = (view.columns + call.tile_columns - 1) / call.tile_columns;
+    MedianTiles tiles{
+        median_call(median, block, replaced), median.type, in, out, 0, median.invalid};
+    const MedianCall& call = tiles.call;
+    tiles.tile_columns = tile_columns(tiles);
+    const std::int64_t strips = (call.columns + tiles.tile_columns - 1) / tiles.tile_columns;
     constexpr std::int64_t band_rows = 64; // the rows around are sorted again for each band
-    const std::int64_t lines = view.lines();
+    const std::int64_t lines = call.lines();
     const std::int64_t bands = (lines + band_rows - 1) / band_rows;
     const double each =
-        median_operations(median, block) / static_cast<double>(view.runs() * bands * strips);
+        median_operations(median, block) / static_cast<double>(call.runs() * bands * strips);
     const auto make = key_tile(median.type);
     tbb::enumerable_thread_specific<Space> spaces(
-        [&call] { return Space(median_space_bytes(call)); });
+        [&tiles] { return Space(median_space_bytes(tiles)); });
     queue.run([&] {
         using Range = tbb::blocked_range<std::int64_t>;
-        tbb::parallel_for(Range(0, view.runs() * bands * strips), [&](const Range& range) {
+        tbb::parallel_for(Range(0, call.runs() * bands * strips), [&](const Range& range) {
             Space& space = spaces.local();
             for (std::int64_t i = range.begin(); i < range.end(); ++i) {
                 const std::int64_t band = i / strips % bands;
                 const std::int64_t run = i / strips / bands;
-                const std::int64_t runs_of_frame = view.out_rows / lines;
+                const std::int64_t runs_of_frame = call.out_rows / lines;
                 MedianTile tile;
                 tile.frame = run / runs_of_frame;
-                tile.first_row = view.out_first + run % runs_of_frame * lines + band * band_rows;
+                tile.first_row = call.out_first + run % runs_of_frame * lines + band * band_rows;
                 tile.rows = std::min(band_rows, lines - band * band_rows);
-                tile.first_column = i % strips * call.tile_columns;
-                tile.columns = std::min(call.tile_columns, view.columns - tile.first_column);
-                make(call, tile, space.data());
+                tile.first_column = i % strips * tiles.tile_columns;
+                tile.columns = std::min(tiles.tile_columns, call.columns - tile.first_column);
+                make(tiles, tile, space.data());
                 queue.count(each);
             }
         });
     });
     if (median.invalid) {
-        mend_medians(queue, median.type, *median.invalid, view, in, out);
+        mend_medians(queue, median.type, *median.invalid, call, in, out);
     }
 }
 

@@ -3,8 +3,8 @@
 // The rows and columns of the input that a thread's windows need, and the elements that it stores.
 
 #include "kernels/elements/elementwise.cuh"
+#include "kernels/median/median_call.hpp"
 #include "kernels/median/median_device.cuh"
-#include "kernels/median/median_view.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace runner::median_cuda {
 
-/// What a kernel needs beside the view.
+/// What a kernel needs beside the call.
 template <class Raw> struct Walk {
     const Raw* in;
     Raw* out;
@@ -46,32 +46,32 @@ __device__ inline std::int64_t near_index(std::int64_t i, std::int64_t extent, B
 
 /// Where the columns of a window stand in a row: −1 for the fill value. Columns that no window of
 /// the image needs may be asked for.
-__device__ inline int held_column(const MedianView& view, int column) {
-    return column >= view.columns + view.radius_x
+__device__ inline int held_column(const MedianCall& call, int column) {
+    return column >= call.columns + call.radius_x
                ? 0
-               : static_cast<int>(near_index(column, view.columns, view.boundary));
+               : static_cast<int>(near_index(column, call.columns, call.boundary));
 }
 
 /// The rows of the input that a thread's windows need.
 template <class Raw, int z_size> class Layers {
   public:
-    __device__ Layers(const MedianView& view, const Raw* in, std::int64_t layer) : in_(in) {
-        first_ = z_size == 1 ? view.in_first : 0;
-        last_ = z_size == 1 ? view.in_first + view.in_rows : view.rows;
+    __device__ Layers(const MedianCall& call, const Raw* in, std::int64_t layer) : in_(in) {
+        first_ = z_size == 1 ? call.in_first : 0;
+        last_ = z_size == 1 ? call.in_first + call.in_rows : call.rows;
 #pragma unroll
         for (int z = 0; z < z_size; ++z) {
-            offset_[z] = z_size == 1 ? -view.in_first * view.columns
-                                     : layer_offset(view, layer + z - z_size / 2);
+            offset_[z] = z_size == 1 ? -call.in_first * call.columns
+                                     : layer_offset(call, layer + z - z_size / 2);
         }
     }
 
     /// Elements from row 0 of a layer to its row `y`, which may be beyond the image.
-    __device__ std::int64_t row(const MedianView& view, std::int64_t y) const {
+    __device__ std::int64_t row(const MedianCall& call, std::int64_t y) const {
         if (y >= first_ && y < last_) {
-            return y * view.columns;
+            return y * call.columns;
         }
-        const std::int64_t mapped = near_index(y, view.rows, view.boundary);
-        return mapped < 0 ? outside : mapped * view.columns;
+        const std::int64_t mapped = near_index(y, call.rows, call.boundary);
+        return mapped < 0 ? outside : mapped * call.columns;
     }
     /// The row of a layer that row() gave; null where the fill value stands.
     const __device__ Raw* at(int z, std::int64_t row) const {
@@ -82,16 +82,16 @@ template <class Raw, int z_size> class Layers {
     static constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min();
 
     /// Elements from the buffer's first row to the layer's, which may be beyond the volume.
-    static __device__ std::int64_t layer_offset(const MedianView& view, std::int64_t layer) {
-        std::int64_t row = layer * view.rows - view.in_first;
-        if (row < 0 || row >= view.in_rows) {
-            const std::int64_t mapped = near_index(layer, view.layers, view.boundary);
+    static __device__ std::int64_t layer_offset(const MedianCall& call, std::int64_t layer) {
+        std::int64_t row = layer * call.rows - call.in_first;
+        if (row < 0 || row >= call.in_rows) {
+            const std::int64_t mapped = near_index(layer, call.layers, call.boundary);
             if (mapped < 0) {
                 return outside;
             }
-            row = mapped * view.rows - view.in_first;
+            row = mapped * call.rows - call.in_first;
         }
-        return row * view.columns;
+        return row * call.columns;
     }
 
     const Raw* in_;
@@ -111,17 +111,17 @@ template <class Keys, int radius, int words> class AlignedColumns {
     static constexpr int body = elements / Keys::per;                   ///< memory words
     static constexpr int margin = (radius + Keys::per - 1) / Keys::per; ///< on either side
 
-    __device__ AlignedColumns(const MedianView& view, const Walk<Raw>& walk, int first)
+    __device__ AlignedColumns(const MedianCall& call, const Walk<Raw>& walk, int first)
         : first_(first), at_left_(first < radius),
-          at_right_(first + elements + radius > view.columns) {
+          at_right_(first + elements + radius > call.columns) {
         fill_ = walk.fill;
         if constexpr (Keys::per > 1) {
             fill_ *= static_cast<Memory>(Keys::per == 4 ? 0x01010101U : 0x00010001U);
         }
 #pragma unroll
         for (int i = 0; i < radius; ++i) {
-            left_[i] = at_left_ ? held_column(view, first - 1 - i) : 0;
-            right_[i] = at_right_ ? held_column(view, first + elements + i) : 0;
+            left_[i] = at_left_ ? held_column(call, first - 1 - i) : 0;
+            right_[i] = at_right_ ? held_column(call, first + elements + i) : 0;
         }
     }
 
@@ -152,11 +152,11 @@ template <class Keys, int radius, int words> class AlignedColumns {
 
     /// Medians as elements of the output's row; the input's own where they differ too little.
     /// Returns how many are medians, where there is a difference; else 0.
-    __device__ int store(const MedianView& view, const Walk<Raw>& walk, const Raw* own, Raw* row,
+    __device__ int store(const MedianCall& call, const Walk<Raw>& walk, const Raw* own, Raw* row,
                          const Word (&medians)[words]) const {
         ElementVector<Memory, body> result;
         make_memory(medians, walk.form, result, std::make_integer_sequence<int, body>());
-        const int replaced = view.has_difference ? keep_near(view, walk, own, result) : 0;
+        const int replaced = call.has_difference ? keep_near(call, walk, own, result) : 0;
         *reinterpret_cast<ElementVector<Memory, body>*>(row + first_) = result;
         return replaced;
     }
@@ -208,7 +208,7 @@ template <class Keys, int radius, int words> class AlignedColumns {
         ((to.at[i] = Keys::template memory<words, i>(medians, form)), ...);
     }
 
-    __device__ int keep_near(const MedianView& view, const Walk<Raw>& walk, const Raw* own,
+    __device__ int keep_near(const MedianCall& call, const Walk<Raw>& walk, const Raw* own,
                              ElementVector<Memory, body>& result) const {
         int replaced = elements;
         const auto held = *reinterpret_cast<const ElementVector<Memory, body>*>(own + first_);
@@ -219,7 +219,7 @@ template <class Keys, int radius, int words> class AlignedColumns {
             Memory& word = result.at[i / Keys::per];
             const auto x = static_cast<Raw>(held.at[i / Keys::per] >> shift);
             const auto median = static_cast<Raw>(word >> shift);
-            if (!view.is_far(Keys::excess(x, median, walk.form))) {
+            if (!call.is_far(Keys::excess(x, median, walk.form))) {
                 word ^= static_cast<Memory>(static_cast<Raw>(x ^ median)) << shift;
                 --replaced;
             }
@@ -242,11 +242,11 @@ template <class Keys, int radius, int words> class SingleColumns {
     using Word = typename Keys::Word;
     static constexpr int elements = words * Keys::lanes;
 
-    __device__ SingleColumns(const MedianView& view, const Walk<Raw>& /*walk*/, int first)
-        : first_(first), held_(min(elements, static_cast<int>(view.columns) - first)) {
+    __device__ SingleColumns(const MedianCall& call, const Walk<Raw>& /*walk*/, int first)
+        : first_(first), held_(min(elements, static_cast<int>(call.columns) - first)) {
 #pragma unroll
         for (int i = 0; i < elements + 2 * radius; ++i) {
-            column_[i] = held_column(view, first - radius + i);
+            column_[i] = held_column(call, first - radius + i);
         }
     }
 
@@ -272,7 +272,7 @@ template <class Keys, int radius, int words> class SingleColumns {
         }
     }
 
-    __device__ int store(const MedianView& view, const Walk<Raw>& walk, const Raw* own, Raw* row,
+    __device__ int store(const MedianCall& call, const Walk<Raw>& walk, const Raw* own, Raw* row,
                          const Word (&medians)[words]) const {
         int replaced = 0;
         Raw result[elements];
@@ -281,9 +281,9 @@ template <class Keys, int radius, int words> class SingleColumns {
         for (int i = 0; i < elements; ++i) {
             if (i < held_) {
                 const int column = first_ + i;
-                if (view.has_difference) {
+                if (call.has_difference) {
                     const bool is_far =
-                        view.is_far(Keys::excess(own[column], result[i], walk.form));
+                        call.is_far(Keys::excess(own[column], result[i], walk.form));
                     result[i] = is_far ? result[i] : own[column];
                     replaced += is_far ? 1 : 0;
                 }

@@ -62,17 +62,17 @@ template <class T> class MedianTileWork {
     using Key = SignedOf<sizeof(T) == 1 ? 2 : sizeof(T)>;
     using D = hn::ScalableTag<Key>;
 
-    MedianTileWork(const MedianCall& call, const MedianTile& tile, std::byte* space)
-        : call_(call), tile_(tile), is_invalid_(invalid_test<T>(call.invalid.value_or(0))),
-          pitch_(median_pitch(call)), count_(call.extent_z() * call.extent_x()),
+    MedianTileWork(const MedianTiles& tiles, const MedianTile& tile, std::byte* space)
+        : tiles_(tiles), tile_(tile), is_invalid_(invalid_test<T>(tiles.invalid.value_or(0))),
+          pitch_(median_pitch(tiles)), count_(tiles.extent_z() * tiles.extent_x()),
           space_(reinterpret_cast<Key*>(space)),
-          in_(reinterpret_cast<const T*>(call.in) +
-              tile.frame * call.view.in_rows * call.view.columns),
-          out_(reinterpret_cast<T*>(call.out) +
-               tile.frame * call.view.out_rows * call.view.columns) {}
+          in_(reinterpret_cast<const T*>(tiles.in) +
+              tile.frame * tiles.call.in_rows * tiles.call.columns),
+          out_(reinterpret_cast<T*>(tiles.out) +
+               tile.frame * tiles.call.out_rows * tiles.call.columns) {}
 
     template <int count, int lines> void run_networks() {
-        const int radius = call_.view.radius_y;
+        const int radius = tiles_.call.radius_y;
         std::int64_t made = 0; // lists of rows before first_row − radius + made
         const auto lists_to = [&](std::int64_t end) {
             for (; made < end; ++made) {
@@ -94,13 +94,13 @@ template <class T> class MedianTileWork {
     /// Any window: the bits of the median's key one by one, the highest first. Each is set where no
     /// more than half of the window's keys are below.
     void run_search() {
-        const int lines = call_.extent_y();
-        const int radius = call_.view.radius_y;
+        const int lines = tiles_.extent_y();
+        const int radius = tiles_.call.radius_y;
         std::int64_t made = 0;
         for (std::int64_t row = 0; row < tile_.rows; ++row) {
             for (; made < row + lines; ++made) {
-                for (int z = 0; z < call_.extent_z(); ++z) {
-                    fill_line(made - radius, z - call_.view.radius_z, window_line(made, z));
+                for (int z = 0; z < tiles_.extent_z(); ++z) {
+                    fill_line(made - radius, z - tiles_.call.radius_z, window_line(made, z));
                 }
             }
             search_row(row);
@@ -108,45 +108,45 @@ template <class T> class MedianTileWork {
         }
     }
 
-    /// How many were replaced of the rows that the view's tally takes.
+    /// How many were replaced of the rows that the call's tally takes.
     std::int64_t replaced() const { return replaced_; }
 
   private:
     Key* key_line(int z) { return space_ + z * pitch_; }
-    Key* lists() { return space_ + call_.extent_z() * pitch_; }
+    Key* lists() { return space_ + tiles_.extent_z() * pitch_; }
     /// Line `i` of the sorted lists of the made-th row, in a ring of as many rows as a pair needs.
     Key* list_line(std::int64_t made, int i) {
-        const std::int64_t slot = made % (call_.extent_y() + 1);
+        const std::int64_t slot = made % (tiles_.extent_y() + 1);
         return lists() + (slot * count_ + i) * pitch_;
     }
     Key* window_line(std::int64_t made, int z) {
-        const std::int64_t slot = made % (call_.extent_y() + 1);
-        return lists() + (slot * call_.extent_z() + z) * pitch_;
+        const std::int64_t slot = made % (tiles_.extent_y() + 1);
+        return lists() + (slot * tiles_.extent_z() + z) * pitch_;
     }
     Key* result_line(int i) {
-        return lists() + (std::int64_t{count_} * (call_.extent_y() + 1) + i) * pitch_;
+        return lists() + (std::int64_t{count_} * (tiles_.extent_y() + 1) + i) * pitch_;
     }
 
     /// The keys of the tile's columns and its margins in the row dy rows after the tile's first and
     /// dz layers away.
     void fill_line(std::int64_t dy, int dz, Key* to) {
-        const MedianView& view = call_.view;
-        const std::int64_t layer = view.layer_of(tile_.first_row);
+        const MedianCall& call = tiles_.call;
+        const std::int64_t layer = call.layer_of(tile_.first_row);
         const std::int64_t held =
-            view.held_row(layer, tile_.first_row - layer * view.rows + dy, dz);
-        const std::int64_t radius = view.radius_x;
-        const Key fill = key_of<T, Key>(converted<T>(view.fill));
+            call.held_row(layer, tile_.first_row - layer * call.rows + dy, dz);
+        const std::int64_t radius = call.radius_x;
+        const Key fill = key_of<T, Key>(converted<T>(call.fill));
         const std::int64_t count = tile_.columns + 2 * radius;
         if (held < 0) {
             std::fill_n(to, count, fill);
             return;
         }
-        const T* row = in_ + held * view.columns;
+        const T* row = in_ + held * call.columns;
         const std::int64_t first = tile_.first_column - radius;
         const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
-        const std::int64_t end = std::clamp<std::int64_t>(view.columns - first, begin, count);
+        const std::int64_t end = std::clamp<std::int64_t>(call.columns - first, begin, count);
         const auto beyond = [&](std::int64_t i) {
-            const std::int64_t column = map_index(first + i, view.columns, view.boundary);
+            const std::int64_t column = map_index(first + i, call.columns, call.boundary);
             to[i] = column < 0 ? fill : key_of<T, Key>(row[column]);
         };
         for (std::int64_t i = 0; i < begin; ++i) {
@@ -156,9 +156,9 @@ template <class T> class MedianTileWork {
         for (std::int64_t i = end; i < count; ++i) {
             beyond(i);
         }
-        if (call_.invalid) {
+        if (tiles_.invalid) {
             for (std::int64_t i = 0; i < count; ++i) {
-                const std::int64_t column = map_index(first + i, view.columns, view.boundary);
+                const std::int64_t column = map_index(first + i, call.columns, call.boundary);
                 to[i] = column >= 0 && is_invalid_(row[column]) ? std::numeric_limits<Key>::min()
                                                                 : to[i];
             }
@@ -204,10 +204,10 @@ template <class T> class MedianTileWork {
 
     /// The sorted lists of a row: of each column's elements in z and x.
     template <int count> void sort_row(std::int64_t dy, Key* to) {
-        const int extent_x = count_ / call_.extent_z();
+        const int extent_x = count_ / tiles_.extent_z();
         const Key* from[count]; // NOLINT: filled below
-        for (int z = 0; z < call_.extent_z(); ++z) {
-            fill_line(dy, z - call_.view.radius_z, key_line(z));
+        for (int z = 0; z < tiles_.extent_z(); ++z) {
+            fill_line(dy, z - tiles_.call.radius_z, key_line(z));
             for (int x = 0; x < extent_x; ++x) {
                 from[z * extent_x + x] = key_line(z) + x;
             }
@@ -258,9 +258,9 @@ template <class T> class MedianTileWork {
         const D d;
         const hn::RebindToUnsigned<D> bits;
         const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-        const int extent_x = call_.extent_x();
+        const int extent_x = tiles_.extent_x();
         const auto half =
-            hn::Set(d, static_cast<Key>(call_.extent_z() * call_.extent_y() * extent_x / 2));
+            hn::Set(d, static_cast<Key>(tiles_.extent_z() * tiles_.extent_y() * extent_x / 2));
         const auto sign = hn::Set(d, std::numeric_limits<Key>::min());
         for (std::int64_t x = 0; x < tile_.columns; x += lanes) {
             auto found = hn::Zero(d); // the key with its sign bit turned, from the highest bit on
@@ -270,8 +270,8 @@ template <class T> class MedianTileWork {
                 const auto wanted = hn::Or(found, one);
                 const auto limit = hn::Xor(wanted, sign);
                 auto below = hn::Zero(d);
-                for (int y = 0; y < call_.extent_y(); ++y) {
-                    for (int z = 0; z < call_.extent_z(); ++z) {
+                for (int y = 0; y < tiles_.extent_y(); ++y) {
+                    for (int z = 0; z < tiles_.extent_z(); ++z) {
                         const Key* from = window_line(row + y, z) + x;
                         for (int i = 0; i < extent_x; ++i) {
                             // A mask is −1 as a number.
@@ -288,20 +288,20 @@ template <class T> class MedianTileWork {
 
     /// Results as elements; the tile's own where they differ too little.
     void put_row(std::int64_t row, const Key* results) {
-        const MedianView& view = call_.view;
+        const MedianCall& call = tiles_.call;
         const std::int64_t at = tile_.first_row + row;
-        T* to = out_ + (at - view.out_first) * view.columns + tile_.first_column;
+        T* to = out_ + (at - call.out_first) * call.columns + tile_.first_column;
         elements_of(results, tile_.columns, to);
-        if (view.has_difference) {
-            const T* own = in_ + (at - view.in_first) * view.columns + tile_.first_column;
+        if (call.has_difference) {
+            const T* own = in_ + (at - call.in_first) * call.columns + tile_.first_column;
             int replaced = 0;
             for (std::int64_t x = 0; x < tile_.columns; ++x) {
-                const bool is_far = view.is_far(excess(own[x], to[x]));
+                const bool is_far = call.is_far(excess(own[x], to[x]));
                 to[x] = is_far ? to[x] : own[x];
                 replaced += is_far ? 1 : 0;
             }
-            const std::int64_t made = tile_.frame * view.out_rows + at - view.out_first;
-            replaced_ += view.replaced.takes(made) ? replaced : 0;
+            const std::int64_t made = tile_.frame * call.out_rows + at - call.out_first;
+            replaced_ += call.replaced.takes(made) ? replaced : 0;
         }
     }
 
@@ -312,7 +312,7 @@ template <class T> class MedianTileWork {
         }
     }
 
-    const MedianCall& call_;
+    const MedianTiles& tiles_;
     const MedianTile& tile_;
     InvalidTest<T> is_invalid_; ///< where the call says which are
     std::int64_t pitch_;
@@ -325,10 +325,10 @@ template <class T> class MedianTileWork {
 
 /// The way for the window's size.
 template <class T>
-void median_tile_of(const MedianCall& call, const MedianTile& tile, std::byte* space) {
-    MedianTileWork<T> work(call, tile, space);
-    const int count = call.extent_z() * call.extent_x();
-    const int lines = call.extent_y();
+void median_tile_of(const MedianTiles& tiles, const MedianTile& tile, std::byte* space) {
+    MedianTileWork<T> work(tiles, tile, space);
+    const int count = tiles.extent_z() * tiles.extent_x();
+    const int lines = tiles.extent_y();
     bool found = false;
     const auto try_size = [&]<int c, int l>() {
         if constexpr (has_networks(c, l)) {
@@ -347,7 +347,7 @@ void median_tile_of(const MedianCall& call, const MedianTile& tile, std::byte* s
     if (!found) {
         work.run_search();
     }
-    call.view.replaced.add(work.replaced());
+    tiles.call.replaced.add(work.replaced());
 }
 
 } // namespace HWY_NAMESPACE

@@ -5,9 +5,9 @@
 
 #include "kernels/elements/elements.hpp"
 #include "kernels/elements/tally.cuh"
+#include "kernels/median/median_call.hpp"
 #include "kernels/median/median_columns.cuh"
 #include "kernels/median/median_device.cuh"
-#include "kernels/median/median_view.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -109,39 +109,39 @@ class SegmentRows {
 
 template <class Keys, class Part, int z_size, int y_size, int x_size, int words>
 __global__ void __launch_bounds__(threads, blocks_at_once)
-    network_kernel(MedianView view, Walk<typename Keys::Raw> walk) {
+    network_kernel(MedianCall call, Walk<typename Keys::Raw> walk) {
     using Raw = typename Keys::Raw;
     using Word = typename Keys::Word;
     constexpr int count = z_size * x_size;
     constexpr int loads = words + x_size - 1;
-    begin_count(view.replaced);
+    begin_count(call.replaced);
     const std::int64_t segment = std::int64_t{blockIdx.x / walk.strips} * blockDim.y + threadIdx.y;
     const std::int64_t column =
         (std::int64_t{blockIdx.x % walk.strips} * blockDim.x + threadIdx.x) * Part::elements;
-    if (segment >= view.runs() * walk.segments || column >= view.columns) {
+    if (segment >= call.runs() * walk.segments || column >= call.columns) {
         return;
     }
-    const std::int64_t lines = view.lines();
+    const std::int64_t lines = call.lines();
     const std::int64_t run = segment / walk.segments;
     const std::int64_t skipped = segment % walk.segments * walk.segment_rows;
-    const std::int64_t runs_of_frame = view.out_rows / lines;
+    const std::int64_t runs_of_frame = call.out_rows / lines;
     const std::int64_t frame = run / runs_of_frame;
-    const std::int64_t first = view.out_first + run % runs_of_frame * lines + skipped;
+    const std::int64_t first = call.out_first + run % runs_of_frame * lines + skipped;
     const auto rows = static_cast<int>(min(walk.segment_rows, lines - skipped));
-    const std::int64_t layer = view.layer_of(first);
-    const std::int64_t y = first - layer * view.rows;
-    const Raw* in = walk.in + frame * view.in_rows * view.columns;
-    const std::int64_t made = frame * view.out_rows + first - view.out_first;
-    const SegmentRows counted(view.replaced, made, rows);
-    Raw* out = walk.out + made * view.columns;
-    const Raw* own = in + (first - view.in_first) * view.columns;
-    const Part part(view, walk, static_cast<int>(column));
-    const Layers<Raw, z_size> layers(view, in, layer);
+    const std::int64_t layer = call.layer_of(first);
+    const std::int64_t y = first - layer * call.rows;
+    const Raw* in = walk.in + frame * call.in_rows * call.columns;
+    const std::int64_t made = frame * call.out_rows + first - call.out_first;
+    const SegmentRows counted(call.replaced, made, rows);
+    Raw* out = walk.out + made * call.columns;
+    const Raw* own = in + (first - call.in_first) * call.columns;
+    const Part part(call, walk, static_cast<int>(column));
+    const Layers<Raw, z_size> layers(call, in, layer);
 
     using List = Lists<Word, words, count>;
     using Fetched = typename Part::Fetched;
     const auto fetch_row = [&](Fetched(&to)[z_size], int dy) {
-        const std::int64_t at = layers.row(view, y + dy);
+        const std::int64_t at = layers.row(call, y + dy);
 #pragma unroll
         for (int z = 0; z < z_size; ++z) {
             part.fetch(layers.at(z, at), walk, to[z]);
@@ -176,24 +176,24 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
         if (row < 0) {
             continue;
         }
-        const std::int64_t at = row * view.columns;
+        const std::int64_t at = row * call.columns;
         const auto store = [&](int i, std::int64_t from) {
-            const int replaced = part.store(view, walk, own + from, out + from, medians[i]);
+            const int replaced = part.store(call, walk, own + from, out + from, medians[i]);
             if (replaced != 0 && counted.has(row + i)) {
                 add_to_block(replaced);
             }
         };
         store(0, at);
         if (row + 1 < rows) {
-            store(1, at + view.columns);
+            store(1, at + call.columns);
         }
     }
-    end_count(view.replaced);
+    end_count(call.replaced);
 }
 
 template <class Keys, class Part, int z_size, int y_size, int x_size, int words>
-void launch_walk(CudaQueue& queue, const MedianView& view, Walk<typename Keys::Raw> walk) {
-    const std::int64_t width = (view.columns + Part::elements - 1) / Part::elements;
+void launch_walk(CudaQueue& queue, const MedianCall& call, Walk<typename Keys::Raw> walk) {
+    const std::int64_t width = (call.columns + Part::elements - 1) / Part::elements;
     unsigned across = threads;
     while (across / 2 >= width && across > 1) {
         across /= 2;
@@ -204,42 +204,42 @@ void launch_walk(CudaQueue& queue, const MedianView& view, Walk<typename Keys::R
     constexpr std::int64_t longest = 64;
     constexpr std::int64_t shortest = 8;
     constexpr std::int64_t wanted_blocks = 4096;
-    const std::int64_t all = view.runs() * view.lines() * walk.strips;
+    const std::int64_t all = call.runs() * call.lines() * walk.strips;
     walk.segment_rows = std::clamp(all / (wanted_blocks * down) / 2 * 2, shortest, longest);
-    walk.segments = (view.lines() + walk.segment_rows - 1) / walk.segment_rows;
+    walk.segments = (call.lines() + walk.segment_rows - 1) / walk.segment_rows;
     const unsigned blocks =
-        launched_blocks((view.runs() * walk.segments + down - 1) / down * walk.strips);
-    const KernelWork work{static_cast<double>(view.elements()) * sizeof(typename Keys::Raw)};
+        launched_blocks((call.runs() * walk.segments + down - 1) / down * walk.strips);
+    const KernelWork work{static_cast<double>(call.elements()) * sizeof(typename Keys::Raw)};
     launch(queue, {dim3(blocks), dim3(across, down), 0, work},
-           network_kernel<Keys, Part, z_size, y_size, x_size, words>, view, walk);
+           network_kernel<Keys, Part, z_size, y_size, x_size, words>, call, walk);
 }
 
 template <class Keys, int z_size, int y_size, int x_size>
-void launch_network(CudaQueue& queue, const MedianView& view,
+void launch_network(CudaQueue& queue, const MedianCall& call,
                     const Walk<typename Keys::Raw>& walk) {
     using Raw = typename Keys::Raw;
     // Few lists leave room for more columns in the registers.
     constexpr int words = (z_size * x_size * y_size <= 9 ? 4 : 2) / (sizeof(Raw) == 8 ? 2 : 1);
     using Part = AlignedColumns<Keys, x_size / 2, words>;
     constexpr auto bytes = static_cast<std::uintptr_t>(Part::elements) * sizeof(Raw);
-    if (view.columns % Part::elements == 0 &&
+    if (call.columns % Part::elements == 0 &&
         reinterpret_cast<std::uintptr_t>(walk.in) % bytes == 0 &&
         reinterpret_cast<std::uintptr_t>(walk.out) % bytes == 0) {
-        launch_walk<Keys, Part, z_size, y_size, x_size, words>(queue, view, walk);
+        launch_walk<Keys, Part, z_size, y_size, x_size, words>(queue, call, walk);
     } else {
         launch_walk<Keys, SingleColumns<Keys, x_size / 2, 1>, z_size, y_size, x_size, 1>(
-            queue, view, walk);
+            queue, call, walk);
     }
 }
 
 /// The windows whose networks are compiled in for the GPU. Returns whether it is one of them.
 template <class Keys>
-bool launch_window(CudaQueue& queue, const MedianView& view, const Walk<typename Keys::Raw>& walk) {
+bool launch_window(CudaQueue& queue, const MedianCall& call, const Walk<typename Keys::Raw>& walk) {
     bool found = false;
     const auto try_window = [&]<int z, int y, int x>() {
-        if (view.radius_z == z / 2 && view.radius_y == y / 2 && view.radius_x == x / 2) {
+        if (call.radius_z == z / 2 && call.radius_y == y / 2 && call.radius_x == x / 2) {
             found = true;
-            launch_network<Keys, z, y, x>(queue, view, walk);
+            launch_network<Keys, z, y, x>(queue, call, walk);
         }
     };
     try_window.template operator()<1, 3, 3>();
@@ -250,15 +250,15 @@ bool launch_window(CudaQueue& queue, const MedianView& view, const Walk<typename
 
 /// Elements T by Keys.
 template <class Keys, class T>
-bool launch_elements(CudaQueue& queue, const MedianView& view, const std::byte* in,
+bool launch_elements(CudaQueue& queue, const MedianCall& call, const std::byte* in,
                      std::byte* out) {
     using Raw = typename Keys::Raw;
     Walk<Raw> walk{};
     walk.in = reinterpret_cast<const Raw*>(in);
     walk.out = reinterpret_cast<Raw*>(out);
     walk.form = {turned_bits(element_type_of<T>()), std::is_floating_point_v<T>, -0.0F};
-    walk.fill = std::bit_cast<Raw>(converted<T>(view.fill));
-    return launch_window<Keys>(queue, view, walk);
+    walk.fill = std::bit_cast<Raw>(converted<T>(call.fill));
+    return launch_window<Keys>(queue, call, walk);
 }
 
 } // namespace runner::median_cuda

@@ -4,9 +4,9 @@
 // then has the windows of two rows.
 #include "kernels/elements/elements.hpp"
 #include "kernels/elements/tally.cuh"
+#include "kernels/median/median_call.hpp"
 #include "kernels/median/median_columns.cuh"
 #include "kernels/median/median_device.cuh"
-#include "kernels/median/median_view.hpp"
 #include "kernels/queue/block_memory.cuh"
 #include "kernels/queue/launch.cuh"
 
@@ -41,7 +41,7 @@ template <int extent> struct WindowTile {
     static constexpr int words = tile_words + rows * row_words + pairs * pair_words;
 };
 
-/// A call beside the view.
+/// What a kernel needs beside the call.
 struct Windows {
     const std::byte* in;
     std::byte* out;
@@ -58,10 +58,10 @@ struct WindowPlace {
     std::int64_t row; ///< of the output's rows
     std::int64_t column;
 
-    __device__ WindowPlace(const MedianView& view, const Windows& windows, int rows, int columns) {
+    __device__ WindowPlace(const MedianCall& call, const Windows& windows, int rows, int columns) {
         const std::int64_t at = blockIdx.x / windows.strips;
         frame = at / windows.segments;
-        row = view.out_first + at % windows.segments * rows;
+        row = call.out_first + at % windows.segments * rows;
         column = std::int64_t{blockIdx.x % windows.strips} * columns;
     }
 };
@@ -81,21 +81,21 @@ __device__ void visit_keys(ElementType type, const Visit& visit) {
 
 /// Loads the tile's words.
 template <class Keys, int extent>
-__device__ void load_tile(const MedianView& view, const Windows& windows, const WindowPlace& place,
+__device__ void load_tile(const MedianCall& call, const Windows& windows, const WindowPlace& place,
                           typename Keys::Word* tile) {
     using Raw = typename Keys::Raw;
     using Tile = WindowTile<extent>;
     const Raw* const in =
-        reinterpret_cast<const Raw*>(windows.in) + place.frame * view.in_rows * view.columns;
-    const std::int64_t end = view.out_first + view.out_rows + view.radius_y;
+        reinterpret_cast<const Raw*>(windows.in) + place.frame * call.in_rows * call.columns;
+    const std::int64_t end = call.out_first + call.out_rows + call.radius_y;
     for (int i = static_cast<int>(threadIdx.x); i < Tile::tile_words; i += warps * warp_size) {
-        const std::int64_t y = place.row + i / Tile::columns - view.radius_y;
-        const auto x = static_cast<int>(place.column) + i % Tile::columns - view.radius_x;
+        const std::int64_t y = place.row + i / Tile::columns - call.radius_y;
+        const auto x = static_cast<int>(place.column) + i % Tile::columns - call.radius_x;
         // What only outputs beyond the block of rows would need is left out: it need not be held.
-        const std::int64_t held = y < end ? view.held_row(0, y, 0) : -1;
+        const std::int64_t held = y < end ? call.held_row(0, y, 0) : -1;
         const auto element = [&](int column) {
-            const int from = held < 0 ? -1 : held_column(view, column);
-            return from < 0 ? static_cast<Raw>(windows.fill) : in[held * view.columns + from];
+            const int from = held < 0 ? -1 : held_column(call, column);
+            return from < 0 ? static_cast<Raw>(windows.fill) : in[held * call.columns + from];
         };
         if constexpr (Keys::lanes == 2) {
             tile[i] = Keys::pair(element(x), element(x + warp_size), windows.form);
@@ -139,10 +139,10 @@ __device__ void sort_rows(const typename Keys::Word* tile, typename Keys::Word* 
 
 /// Stores a row's medians, of the columns that a thread's word has.
 template <class Keys>
-__device__ void store_row(const MedianView& view, const Windows& windows, const WindowPlace& place,
+__device__ void store_row(const MedianCall& call, const Windows& windows, const WindowPlace& place,
                           std::int64_t row, int lane, typename Keys::Word median) {
     using Raw = typename Keys::Raw;
-    if (row >= view.out_first + view.out_rows) {
+    if (row >= call.out_first + call.out_rows) {
         return;
     }
     Raw results[Keys::lanes];
@@ -154,16 +154,16 @@ __device__ void store_row(const MedianView& view, const Windows& windows, const 
         results[0] = Keys::template memory<1, 0>(medians, windows.form);
     }
     const Raw* const own = reinterpret_cast<const Raw*>(windows.in) +
-                           (place.frame * view.in_rows + row - view.in_first) * view.columns;
+                           (place.frame * call.in_rows + row - call.in_first) * call.columns;
     Raw* const out = reinterpret_cast<Raw*>(windows.out) +
-                     (place.frame * view.out_rows + row - view.out_first) * view.columns;
-    const bool is_counted = view.replaced.takes(place.frame * view.out_rows + row - view.out_first);
+                     (place.frame * call.out_rows + row - call.out_first) * call.columns;
+    const bool is_counted = call.replaced.takes(place.frame * call.out_rows + row - call.out_first);
 #pragma unroll
     for (int i = 0; i < Keys::lanes; ++i) {
         const std::int64_t column = place.column + lane + i * warp_size;
-        if (column < view.columns) {
-            const bool stays = view.has_difference &&
-                               !view.is_far(Keys::excess(own[column], results[i], windows.form));
+        if (column < call.columns) {
+            const bool stays = call.has_difference &&
+                               !call.is_far(Keys::excess(own[column], results[i], windows.form));
             out[column] = stays ? own[column] : results[i];
             add_to_block(is_counted && !stays ? 1 : 0);
         }
@@ -172,16 +172,16 @@ __device__ void store_row(const MedianView& view, const Windows& windows, const 
 
 template <class Keys, int extent>
 __global__ void __launch_bounds__(warps* warp_size)
-    windows_kernel(MedianView view, Windows windows) {
+    windows_kernel(MedianCall call, Windows windows) {
     using Word = typename Keys::Word;
     using Tile = WindowTile<extent>;
     auto* const tile = reinterpret_cast<Word*>(dynamic_shared());
     Word* const lists = tile + Tile::tile_words;
     Word* const pairs = lists + Tile::rows * Tile::row_words;
-    begin_count(view.replaced);
-    const WindowPlace place(view, windows, Tile::out_rows, warp_size * Keys::lanes);
+    begin_count(call.replaced);
+    const WindowPlace place(call, windows, Tile::out_rows, warp_size * Keys::lanes);
     visit_keys<Keys>(windows.type,
-                     [&]<class Own>() { load_tile<Own, extent>(view, windows, place, tile); });
+                     [&]<class Own>() { load_tile<Own, extent>(call, windows, place, tile); });
     __syncthreads();
     sort_rows<Keys, extent>(tile, lists, pairs);
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
@@ -202,53 +202,53 @@ __global__ void __launch_bounds__(warps* warp_size)
     values.run([&](int i, Word median) { medians[i] = median; });
     visit_keys<Keys>(windows.type, [&]<class Own>() {
         for (int i = 0; i < 2; ++i) {
-            store_row<Own>(view, windows, place, place.row + 2 * warp + i, lane, medians[i]);
+            store_row<Own>(call, windows, place, place.row + 2 * warp + i, lane, medians[i]);
         }
     });
-    end_count(view.replaced);
+    end_count(call.replaced);
 }
 
 template <class Keys, int extent>
-void launch_extent(CudaQueue& queue, const MedianView& view, Windows windows) {
+void launch_extent(CudaQueue& queue, const MedianCall& call, Windows windows) {
     using Tile = WindowTile<extent>;
     const auto ceiling = [](std::int64_t count, std::int64_t of) { return (count + of - 1) / of; };
-    windows.strips = static_cast<std::uint32_t>(ceiling(view.columns, warp_size * Keys::lanes));
-    windows.segments = ceiling(view.out_rows, Tile::out_rows);
-    const unsigned blocks = launched_blocks(view.frames * windows.segments * windows.strips);
-    const KernelWork work{static_cast<double>(view.elements() * size_of(windows.type))};
+    windows.strips = static_cast<std::uint32_t>(ceiling(call.columns, warp_size * Keys::lanes));
+    windows.segments = ceiling(call.out_rows, Tile::out_rows);
+    const unsigned blocks = launched_blocks(call.frames * windows.segments * windows.strips);
+    const KernelWork work{static_cast<double>(call.elements() * size_of(windows.type))};
     launch(queue,
            {dim3(blocks), dim3(warps * warp_size), Tile::words * sizeof(typename Keys::Word), work},
-           windows_kernel<Keys, extent>, view, windows);
+           windows_kernel<Keys, extent>, call, windows);
 }
 
 template <class Keys>
-void launch_keys(CudaQueue& queue, const MedianView& view, const Windows& windows) {
-    switch (view.radius_x) {
-    case 3: return launch_extent<Keys, 7>(queue, view, windows);
-    case 4: return launch_extent<Keys, 9>(queue, view, windows);
-    case 5: return launch_extent<Keys, 11>(queue, view, windows);
-    case 6: return launch_extent<Keys, 13>(queue, view, windows);
-    default: return launch_extent<Keys, 15>(queue, view, windows);
+void launch_keys(CudaQueue& queue, const MedianCall& call, const Windows& windows) {
+    switch (call.radius_x) {
+    case 3: return launch_extent<Keys, 7>(queue, call, windows);
+    case 4: return launch_extent<Keys, 9>(queue, call, windows);
+    case 5: return launch_extent<Keys, 11>(queue, call, windows);
+    case 6: return launch_extent<Keys, 13>(queue, call, windows);
+    default: return launch_extent<Keys, 15>(queue, call, windows);
     }
 }
 
 } // namespace
 
-bool launch_median_windows(CudaQueue& queue, ElementType type, const MedianView& view,
+bool launch_median_windows(CudaQueue& queue, ElementType type, const MedianCall& call,
                            const std::byte* in, std::byte* out) {
-    if (view.radius_z > 0 || view.radius_y != view.radius_x || view.radius_x < 3 ||
+    if (call.radius_z > 0 || call.radius_y != call.radius_x || call.radius_x < 3 ||
         size_of(type) > 4) {
         return false;
     }
     Windows windows{in, out, type, {turned_bits(type), false, -0.0F}, 0, 0, 0};
     visit_element_type(type, [&](auto zero) {
-        const auto fill = converted<decltype(zero)>(view.fill);
+        const auto fill = converted<decltype(zero)>(call.fill);
         std::memcpy(&windows.fill, &fill, std::min(sizeof fill, sizeof windows.fill));
     });
     if (size_of(type) <= 2) {
-        launch_keys<HalfKeys>(queue, view, windows);
+        launch_keys<HalfKeys>(queue, call, windows);
     } else {
-        launch_keys<IntKeys>(queue, view, windows);
+        launch_keys<IntKeys>(queue, call, windows);
     }
     return true;
 }

@@ -28,21 +28,21 @@ namespace runner {
 
 /// The CPU has the spectrum of a row as `pitch` real parts and then as many imaginary ones.
 struct PhaseSpectra {
-    const PhaseView* view;
+    const PhaseCall* call;
     float* first; ///< of a frame
 
-    float* re(std::int64_t row) const { return first + row * 2 * view->pitch; }
-    float* im(std::int64_t row) const { return re(row) + view->pitch; }
+    float* re(std::int64_t row) const { return first + row * 2 * call->pitch; }
+    float* im(std::int64_t row) const { return re(row) + call->pitch; }
 };
 
 /// Pairs of rows of a frame, a pair in each lane.
 struct PhasePairs {
-    const PhaseView* view;
+    const PhaseCall* call;
     int first;
     int count; ///< up to fourier_lanes
 
     int row(int lane) const { return 2 * (first + lane); }
-    bool has_second(int lane) const { return row(lane) + 1 < view->rows; }
+    bool has_second(int lane) const { return row(lane) + 1 < call->rows; }
 };
 
 /// Values of a line that are moved between rows and lanes before those of the next lane are: they
@@ -59,13 +59,13 @@ template <class Move> void move_lanes(int lanes, int count, const Move& move) {
 }
 
 inline void load_pairs(const PhasePairs& pairs, const float* frame, const FourierLanes& lanes) {
-    const PhaseView& view = *pairs.view;
-    move_lanes(pairs.count, view.padded_columns, [&](int lane, int first, int last) {
-        const float* const row = frame + std::int64_t{pairs.row(lane)} * view.columns;
-        const float* const second = row + view.columns;
+    const PhaseCall& call = *pairs.call;
+    move_lanes(pairs.count, call.padded_columns, [&](int lane, int first, int last) {
+        const float* const row = frame + std::int64_t{pairs.row(lane)} * call.columns;
+        const float* const second = row + call.columns;
         const bool has_second = pairs.has_second(lane);
         for (int i = first; i < last; ++i) {
-            const int x = view.column(i);
+            const int x = call.column(i);
             lanes.re(i, lane) = row[x];
             lanes.im(i, lane) = has_second ? second[x] : 0;
         }
@@ -76,12 +76,12 @@ inline void load_pairs(const PhasePairs& pairs, const float* frame, const Fourie
 /// to whole vectors, become 0.
 inline void store_spectra(const PhasePairs& pairs, const FourierLanes& lanes,
                           const PhaseSpectra& spectra) {
-    const PhaseView& view = *pairs.view;
-    move_lanes(pairs.count, view.half, [&](int lane, int first, int last) {
+    const PhaseCall& call = *pairs.call;
+    move_lanes(pairs.count, call.half, [&](int lane, int first, int last) {
         const int row = pairs.row(lane);
         const bool has_second = pairs.has_second(lane);
         for (int k = first; k < last; ++k) {
-            const int mirrored = k == 0 ? 0 : view.padded_columns - k;
+            const int mirrored = k == 0 ? 0 : call.padded_columns - k;
             const float re = lanes.re(k, lane);
             const float im = lanes.im(k, lane);
             const float other_re = lanes.re(mirrored, lane);
@@ -94,17 +94,17 @@ inline void store_spectra(const PhasePairs& pairs, const FourierLanes& lanes,
             }
         }
     });
-    for (int row = pairs.row(0); row < std::min(view.rows, pairs.row(pairs.count)); ++row) {
-        std::fill(spectra.re(row) + view.half, spectra.im(row), 0.0F);
-        std::fill(spectra.im(row) + view.half, spectra.re(row + 1), 0.0F);
+    for (int row = pairs.row(0); row < std::min(call.rows, pairs.row(pairs.count)); ++row) {
+        std::fill(spectra.re(row) + call.half, spectra.im(row), 0.0F);
+        std::fill(spectra.im(row) + call.half, spectra.re(row + 1), 0.0F);
     }
 }
 
 /// Joins the spectra of two rows to the transform of one line, with its parts exchanged.
 inline void load_spectra(const PhasePairs& pairs, const PhaseSpectra& spectra,
                          const FourierLanes& lanes) {
-    const PhaseView& view = *pairs.view;
-    move_lanes(pairs.count, view.half, [&](int lane, int first, int last) {
+    const PhaseCall& call = *pairs.call;
+    move_lanes(pairs.count, call.half, [&](int lane, int first, int last) {
         const int row = pairs.row(lane);
         const bool has_second = pairs.has_second(lane);
         for (int k = first; k < last; ++k) {
@@ -114,8 +114,8 @@ inline void load_spectra(const PhasePairs& pairs, const PhaseSpectra& spectra,
             const float second_im = has_second ? spectra.im(row + 1)[k] : 0;
             lanes.im(k, lane) = re - second_im;
             lanes.re(k, lane) = im + second_re;
-            const int mirrored = view.padded_columns - k;
-            if (k > 0 && mirrored >= view.half) {
+            const int mirrored = call.padded_columns - k;
+            if (k > 0 && mirrored >= call.half) {
                 lanes.im(mirrored, lane) = re + second_im;
                 lanes.re(mirrored, lane) = second_re - im;
             }
@@ -124,15 +124,15 @@ inline void load_spectra(const PhasePairs& pairs, const PhaseSpectra& spectra,
 }
 
 inline void store_pairs(const PhasePairs& pairs, const FourierLanes& lanes, float* frame) {
-    const PhaseView& view = *pairs.view;
-    move_lanes(pairs.count, view.columns, [&](int lane, int first, int last) {
-        float* const row = frame + std::int64_t{pairs.row(lane)} * view.columns;
-        float* const second = row + view.columns;
+    const PhaseCall& call = *pairs.call;
+    move_lanes(pairs.count, call.columns, [&](int lane, int first, int last) {
+        float* const row = frame + std::int64_t{pairs.row(lane)} * call.columns;
+        float* const second = row + call.columns;
         const bool has_second = pairs.has_second(lane);
         for (int x = first; x < last; ++x) {
-            row[x] = lanes.im(view.left + x, lane);
+            row[x] = lanes.im(call.left + x, lane);
             if (has_second) {
-                second[x] = lanes.re(view.left + x, lane);
+                second[x] = lanes.re(call.left + x, lane);
             }
         }
     });
@@ -148,20 +148,20 @@ namespace HWY_NAMESPACE {
 void make_spectra(const PhasePairs& pairs, const FourierPasses& passes, const float* frame,
                   const PhaseSpectra& spectra, FourierLanes lanes) {
     load_pairs(pairs, frame, lanes);
-    transform_lanes(passes, pairs.view->row_factors, lanes);
+    transform_lanes(passes, pairs.call->row_factors, lanes);
     store_spectra(pairs, lanes, spectra);
 }
 
 /// Multiplies lines, the columns from `column` on, by the filter, and exchanges their parts.
-HWY_INLINE void filter_lanes(const PhaseView& view, std::int64_t column,
+HWY_INLINE void filter_lanes(const PhaseCall& call, std::int64_t column,
                              const FourierLanes& lanes) {
     const FourierTag d;
     for (std::int64_t lane = 0; lane < fourier_lanes;
          lane += static_cast<std::int64_t>(hn::Lanes(d))) {
-        const auto along = hn::LoadU(d, view.along + column + lane);
-        for (int k = 0; k < view.padded_rows; ++k) {
+        const auto along = hn::LoadU(d, call.along + column + lane);
+        for (int k = 0; k < call.padded_rows; ++k) {
             const auto gain =
-                hn::Div(hn::Set(d, view.scale), hn::Add(hn::Set(d, view.down[k]), along));
+                hn::Div(hn::Set(d, call.scale), hn::Add(hn::Set(d, call.down[k]), along));
             const auto re = hn::LoadU(d, &lanes.re(k, lane));
             const auto im = hn::LoadU(d, &lanes.im(k, lane));
             hn::StoreU(hn::Mul(im, gain), d, &lanes.re(k, lane));
@@ -170,46 +170,47 @@ HWY_INLINE void filter_lanes(const PhaseView& view, std::int64_t column,
     }
 }
 
-void filter_columns(const PhaseView& view, const FourierPasses& passes, std::int64_t column,
+void filter_columns(const PhaseCall& call, const FourierPasses& passes, std::int64_t column,
                     const PhaseSpectra& spectra, FourierLanes lanes) {
     constexpr std::size_t bytes = fourier_lanes * sizeof(float);
-    for (int i = 0; i < view.padded_rows; ++i) {
-        const int row = view.row(i);
+    for (int i = 0; i < call.padded_rows; ++i) {
+        const int row = call.row(i);
         std::memcpy(&lanes.re(i, 0), spectra.re(row) + column, bytes);
         std::memcpy(&lanes.im(i, 0), spectra.im(row) + column, bytes);
     }
-    transform_lanes(passes, view.column_factors, lanes);
-    filter_lanes(view, column, lanes);
-    transform_lanes(passes, view.column_factors, lanes);
-    for (int row = 0; row < view.rows; ++row) {
-        std::memcpy(spectra.re(row) + column, &lanes.im(view.top + row, 0), bytes);
-        std::memcpy(spectra.im(row) + column, &lanes.re(view.top + row, 0), bytes);
+    transform_lanes(passes, call.column_factors, lanes);
+    filter_lanes(call, column, lanes);
+    transform_lanes(passes, call.column_factors, lanes);
+    for (int row = 0; row < call.rows; ++row) {
+        std::memcpy(spectra.re(row) + column, &lanes.im(call.top + row, 0), bytes);
+        std::memcpy(spectra.im(row) + column, &lanes.re(call.top + row, 0), bytes);
     }
 }
 
-/// Returns how many values were raised to the floor.
-std::uint64_t make_rows(const PhasePairs& pairs, const FourierPasses& passes,
-                        const PhaseSpectra& spectra, float* frame, FourierLanes lanes) {
-    const PhaseView& view = *pairs.view;
+PhaseCounts make_rows(const PhasePairs& pairs, const FourierPasses& passes,
+                      const PhaseSpectra& spectra, float* frame, FourierLanes lanes) {
+    const PhaseCall& call = *pairs.call;
     load_spectra(pairs, spectra, lanes);
-    transform_lanes(passes, view.row_factors, lanes);
+    transform_lanes(passes, call.row_factors, lanes);
     store_pairs(pairs, lanes, frame);
-    const std::int64_t first = std::int64_t{pairs.row(0)} * view.columns;
+    const std::int64_t first = std::int64_t{pairs.row(0)} * call.columns;
     const std::int64_t end =
-        std::int64_t{std::min(view.rows, pairs.row(pairs.count))} * view.columns;
-    std::uint64_t raised = 0;
-    if (view.takes_log) {
+        std::int64_t{std::min(call.rows, pairs.row(pairs.count))} * call.columns;
+    PhaseCounts counts;
+    if (call.takes_log) {
         for (std::int64_t i = first; i < end; ++i) {
-            const bool is_below = frame[i] < view.floor;
-            raised += is_below ? 1 : 0;
-            frame[i] = is_below ? view.floor : frame[i];
+            const bool is_below = frame[i] < call.floor;
+            counts.raised += is_below ? 1 : 0;
+            frame[i] = is_below ? call.floor : frame[i];
         }
         log_all(frame + first, end - first);
     }
     for (std::int64_t i = first; i < end; ++i) {
-        frame[i] = std::isnan(frame[i]) ? std::numeric_limits<float>::quiet_NaN() : frame[i];
+        const bool is_nan = std::isnan(frame[i]);
+        counts.nans += is_nan ? 1 : 0;
+        frame[i] = is_nan ? std::numeric_limits<float>::quiet_NaN() : frame[i];
     }
-    return raised;
+    return counts;
 }
 
 } // namespace HWY_NAMESPACE
@@ -226,50 +227,53 @@ HWY_EXPORT(make_rows);
 namespace {
 
 /// Filters frames of float32 whose spectra fit the scratch memory at once, in place.
-std::uint64_t filter_frames(CpuQueue& queue, const PhaseView& view, std::int64_t frames,
-                            double operations, float* values, float* scratch) {
-    const FourierPasses row_passes = fourier_passes(view.padded_columns);
-    const FourierPasses column_passes = fourier_passes(view.padded_rows);
+PhaseCounts filter_frames(CpuQueue& queue, const PhaseCall& call, std::int64_t frames,
+                          double operations, float* values, float* scratch) {
+    const FourierPasses row_passes = fourier_passes(call.padded_columns);
+    const FourierPasses column_passes = fourier_passes(call.padded_rows);
     constexpr int lanes = static_cast<int>(fourier_lanes);
     tbb::enumerable_thread_specific<FourierLanesMemory> memory;
     std::atomic<std::uint64_t> raised = 0;
+    std::atomic<std::uint64_t> nans = 0;
     const auto frame = [&](std::int64_t i) {
-        return values + i * std::int64_t{view.rows} * view.columns;
+        return values + i * std::int64_t{call.rows} * call.columns;
     };
     const auto spectra = [&](std::int64_t i) {
-        return PhaseSpectra{&view, scratch + i * std::int64_t{view.rows} * 2 * view.pitch};
+        return PhaseSpectra{&call, scratch + i * std::int64_t{call.rows} * 2 * call.pitch};
     };
-    const std::int64_t groups = ceil_divide(view.pairs(), lanes);
+    const std::int64_t groups = ceil_divide(call.pairs(), lanes);
     const auto pairs = [&](std::int64_t group) {
         const int first = static_cast<int>(group) * lanes;
-        return PhasePairs{&view, first, std::min(lanes, view.pairs() - first)};
+        return PhasePairs{&call, first, std::min(lanes, call.pairs() - first)};
     };
     for_parts(queue, frames * groups, operations / 4, [&](std::int64_t part) {
         HWY_DYNAMIC_DISPATCH(make_spectra)
         (pairs(part % groups), row_passes, frame(part / groups), spectra(part / groups),
-         memory.local().lanes(view.padded_columns));
+         memory.local().lanes(call.padded_columns));
     });
-    const std::int64_t tiles = ceil_divide(view.half, lanes);
+    const std::int64_t tiles = ceil_divide(call.half, lanes);
     for_parts(queue, frames * tiles, operations / 2, [&](std::int64_t part) {
         HWY_DYNAMIC_DISPATCH(filter_columns)
-        (view, column_passes, part % tiles * lanes, spectra(part / tiles),
-         memory.local().lanes(view.padded_rows));
+        (call, column_passes, part % tiles * lanes, spectra(part / tiles),
+         memory.local().lanes(call.padded_rows));
     });
     for_parts(queue, frames * groups, operations / 4, [&](std::int64_t part) {
-        raised += HWY_DYNAMIC_DISPATCH(make_rows)(pairs(part % groups), row_passes,
-                                                  spectra(part / groups), frame(part / groups),
-                                                  memory.local().lanes(view.padded_columns));
+        const PhaseCounts counts = HWY_DYNAMIC_DISPATCH(make_rows)(
+            pairs(part % groups), row_passes, spectra(part / groups), frame(part / groups),
+            memory.local().lanes(call.padded_columns));
+        raised += counts.raised;
+        nans += counts.nans;
     });
-    return raised;
+    return {raised, nans};
 }
 
 } // namespace
 
 void retrieve_phase(CpuQueue& queue, const PaganinFilter& phase, std::int64_t frames,
                     const std::byte* in, float* out, const std::byte* tables, std::byte* scratch,
-                    std::uint64_t* raised) {
-    const PhaseView view = phase_view(phase, tables);
-    const std::int64_t at_once = phase_frames_at_once(view, frames);
+                    PhaseCounts* counts) {
+    const PhaseCall call = phase_call(phase, tables);
+    const std::int64_t at_once = phase_frames_at_once(call, frames);
     const std::int64_t pixels = phase.rows * phase.columns;
     for (std::int64_t first = 0; first < frames; first += at_once) {
         const std::int64_t count = std::min(at_once, frames - first);
@@ -279,8 +283,10 @@ void retrieve_phase(CpuQueue& queue, const PaganinFilter& phase, std::int64_t fr
             load_elements(phase.in_type, from + row * phase.columns * size_of(phase.in_type),
                           phase.columns, to + row * phase.columns);
         });
-        *raised += filter_frames(queue, view, count, phase_operations(phase, count), to,
-                                 reinterpret_cast<float*>(scratch));
+        const PhaseCounts made = filter_frames(queue, call, count, phase_operations(phase, count),
+                                               to, reinterpret_cast<float*>(scratch));
+        counts->raised += made.raised;
+        counts->nans += made.nans;
     }
 }
 

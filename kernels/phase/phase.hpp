@@ -40,17 +40,22 @@ std::int64_t phase_scratch_bytes(const PaganinFilter& phase, std::int64_t frames
 /// Operations of so many frames, about as float32 operations (see StreamJob::operations).
 double phase_operations(const PaganinFilter& phase, std::int64_t frames);
 
+/// What is counted of the output.
+struct PhaseCounts {
+    std::uint64_t raised = 0; ///< values that were raised to `floor`
+    std::uint64_t nans = 0;   ///< values that are NaN
+};
+
 /// Filters so many frames. `in`, `out`, `tables`, which is a copy of phase_tables(), and `scratch`,
 /// of phase_scratch_bytes(), are in the queue's device memory, dense, and do not overlap; elements
-/// are aligned, tables and scratch to 256 bytes. Adds to `raised`, device memory, how many values
-/// were raised to `floor`. The same bytes and counts on every queue. The CUDA form returns before
-/// the work is done.
+/// are aligned, tables and scratch to 256 bytes. Adds to `counts`, in device memory. The same bytes
+/// and counts on every queue. The CUDA form returns before the work is done.
 /// @throws Error (gpu) where the transforms do not fit the shared memory of the GPU.
 void retrieve_phase(CpuQueue& queue, const PaganinFilter& phase, std::int64_t frames,
                     const std::byte* in, float* out, const std::byte* tables, std::byte* scratch,
-                    std::uint64_t* raised);
+                    PhaseCounts* counts);
 void retrieve_phase(CudaQueue& queue, const PaganinFilter& phase, std::int64_t frames,
                     const std::byte* in, float* out, const std::byte* tables, std::byte* scratch,
-                    std::uint64_t* raised);
+                    PhaseCounts* counts);
 
 } // namespace runner

@@ -26,33 +26,33 @@ struct Places {
     std::int64_t along;
     std::int64_t bytes;
 
-    explicit Places(const PhaseView& view) {
+    explicit Places(const PhaseCall& call) {
         const auto after = [](std::int64_t begin, std::int64_t count, std::size_t size) {
             return begin + round_up(count * static_cast<std::int64_t>(size), alignment);
         };
-        column_factors = after(row_factors, view.padded_columns, sizeof(ComplexFloat));
-        down = after(column_factors, view.padded_rows, sizeof(ComplexFloat));
-        along = after(down, view.padded_rows, sizeof(float));
-        bytes = after(along, view.pitch, sizeof(float));
+        column_factors = after(row_factors, call.padded_columns, sizeof(ComplexFloat));
+        down = after(column_factors, call.padded_rows, sizeof(ComplexFloat));
+        along = after(down, call.padded_rows, sizeof(float));
+        bytes = after(along, call.pitch, sizeof(float));
     }
 };
 
-PhaseView view_without_tables(const PaganinFilter& phase) {
-    PhaseView view{};
-    view.rows = static_cast<int>(phase.rows);
-    view.columns = static_cast<int>(phase.columns);
-    view.padded_rows = static_cast<int>(phase.padded_rows);
-    view.padded_columns = static_cast<int>(phase.padded_columns);
-    view.top = (view.padded_rows - view.rows) / 2;
-    view.left = (view.padded_columns - view.columns) / 2;
-    view.half = view.padded_columns / 2 + 1;
-    view.pitch = static_cast<int>(round_up(view.half, 16));
+PhaseCall call_without_tables(const PaganinFilter& phase) {
+    PhaseCall call{};
+    call.rows = static_cast<int>(phase.rows);
+    call.columns = static_cast<int>(phase.columns);
+    call.padded_rows = static_cast<int>(phase.padded_rows);
+    call.padded_columns = static_cast<int>(phase.padded_columns);
+    call.top = (call.padded_rows - call.rows) / 2;
+    call.left = (call.padded_columns - call.columns) / 2;
+    call.half = call.padded_columns / 2 + 1;
+    call.pitch = static_cast<int>(round_up(call.half, 16));
     // Half, because the two rows of a line are taken apart without a division.
-    view.scale = static_cast<float>(
+    call.scale = static_cast<float>(
         0.5 / (static_cast<double>(phase.padded_rows) * static_cast<double>(phase.padded_columns)));
-    view.takes_log = phase.takes_log;
-    view.floor = phase.floor;
-    return view;
+    call.takes_log = phase.takes_log;
+    call.floor = phase.floor;
+    return call;
 }
 
 template <class Value>
@@ -64,25 +64,25 @@ void put(std::vector<std::byte>& bytes, std::int64_t place, const std::vector<Va
 
 } // namespace
 
-PhaseView phase_view(const PaganinFilter& phase, const std::byte* tables) {
-    PhaseView view = view_without_tables(phase);
-    const Places places(view);
-    view.row_factors = reinterpret_cast<const ComplexFloat*>(tables + places.row_factors);
-    view.column_factors = reinterpret_cast<const ComplexFloat*>(tables + places.column_factors);
-    view.down = reinterpret_cast<const float*>(tables + places.down);
-    view.along = reinterpret_cast<const float*>(tables + places.along);
-    return view;
+PhaseCall phase_call(const PaganinFilter& phase, const std::byte* tables) {
+    PhaseCall call = call_without_tables(phase);
+    const Places places(call);
+    call.row_factors = reinterpret_cast<const ComplexFloat*>(tables + places.row_factors);
+    call.column_factors = reinterpret_cast<const ComplexFloat*>(tables + places.column_factors);
+    call.down = reinterpret_cast<const float*>(tables + places.down);
+    call.along = reinterpret_cast<const float*>(tables + places.along);
+    return call;
 }
 
 std::vector<std::byte> phase_tables(const PaganinFilter& phase) {
-    const PhaseView view = view_without_tables(phase);
-    const Places places(view);
+    const PhaseCall call = call_without_tables(phase);
+    const Places places(call);
     std::vector<float> down;
     for (std::int64_t k = 0; k < phase.padded_rows; ++k) {
         down.push_back(static_cast<float>(1 + term_of(phase, k, phase.padded_rows)));
     }
     std::vector<float> along;
-    for (std::int64_t k = 0; k < view.half; ++k) {
+    for (std::int64_t k = 0; k < call.half; ++k) {
         along.push_back(static_cast<float>(term_of(phase, k, phase.padded_columns)));
     }
     std::vector<std::byte> bytes(static_cast<std::size_t>(places.bytes));
@@ -94,15 +94,15 @@ std::vector<std::byte> phase_tables(const PaganinFilter& phase) {
 }
 
 std::int64_t phase_scratch_bytes(const PaganinFilter& phase, std::int64_t frames) {
-    const PhaseView view = view_without_tables(phase);
-    return phase_frames_at_once(view, frames) * phase_spectrum_bytes(view);
+    const PhaseCall call = call_without_tables(phase);
+    return phase_frames_at_once(call, frames) * phase_spectrum_bytes(call);
 }
 
 double phase_operations(const PaganinFilter& phase, std::int64_t frames) {
-    const PhaseView view = view_without_tables(phase);
+    const PhaseCall call = call_without_tables(phase);
     return static_cast<double>(frames) *
-           (2 * view.pairs() * fourier_operations(phase.padded_columns) +
-            2 * view.half * fourier_operations(phase.padded_rows));
+           (2 * call.pairs() * fourier_operations(phase.padded_columns) +
+            2 * call.half * fourier_operations(phase.padded_rows));
 }
 
 } // namespace runner

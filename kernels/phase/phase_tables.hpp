@@ -16,7 +16,7 @@ namespace runner {
 /// spectra of all rows of the frame the columns from 0 to half are stored, the others being their
 /// mirror images; then each column is transformed, multiplied by the filter and transformed back,
 /// rows beyond the frame being reflected; then the pairs of rows are.
-struct PhaseView {
+struct PhaseCall {
     int rows;
     int columns;
     int padded_rows;
@@ -50,18 +50,18 @@ struct PhaseView {
     }
 };
 
-/// The view of a filter whose tables are there.
-PhaseView phase_view(const PaganinFilter& phase, const std::byte* tables);
+/// A call with a filter whose tables are there.
+PhaseCall phase_call(const PaganinFilter& phase, const std::byte* tables);
 
 /// Bytes of the spectra of a frame.
-inline std::int64_t phase_spectrum_bytes(const PhaseView& view) {
-    return std::int64_t{view.rows} * view.pitch * static_cast<std::int64_t>(sizeof(ComplexFloat));
+inline std::int64_t phase_spectrum_bytes(const PhaseCall& call) {
+    return std::int64_t{call.rows} * call.pitch * static_cast<std::int64_t>(sizeof(ComplexFloat));
 }
 
 /// Frames whose spectra are in scratch memory at once: as many as take 64 MiB, one at least.
-inline std::int64_t phase_frames_at_once(const PhaseView& view, std::int64_t frames) {
+inline std::int64_t phase_frames_at_once(const PhaseCall& call, std::int64_t frames) {
     constexpr std::int64_t most = 16384; // a grid's extent may not be much more
-    return std::clamp(std::min(most, 64 * MiB / phase_spectrum_bytes(view)), std::int64_t{1},
+    return std::clamp(std::min(most, 64 * MiB / phase_spectrum_bytes(call)), std::int64_t{1},
                       std::max(frames, std::int64_t{1}));
 }
 

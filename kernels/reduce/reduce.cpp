@@ -57,7 +57,7 @@ template <class T> struct SquaredDistance {
 template <class T, class Valid> class Places {
   public:
     Places(const Reduction& reduce, Valid valid, const std::byte* in, std::byte* out)
-        : reduce_(reduce), view_(group_view(reduce)), valid_(valid),
+        : reduce_(reduce), layout_(group_layout(reduce)), valid_(valid),
           in_(reinterpret_cast<const T*>(in)), out_(out) {}
 
     void make(const ReduceTile& tile) const {
@@ -84,7 +84,7 @@ template <class T, class Valid> class Places {
         const std::int64_t pieces = piece_count();
         const auto make = [&](std::int64_t piece) {
             work(piece, piece * Reduction::piece,
-                 std::min(view_.elements, (piece + 1) * Reduction::piece));
+                 std::min(layout_.elements, (piece + 1) * Reduction::piece));
         };
         if (pieces == 1) {
             make(0);
@@ -93,15 +93,15 @@ template <class T, class Valid> class Places {
         }
     }
     std::int64_t piece_count() const {
-        return (view_.elements + Reduction::piece - 1) / Reduction::piece;
+        return (layout_.elements + Reduction::piece - 1) / Reduction::piece;
     }
 
     /// Calls `work` with each element [first, end) of the tile's places, its number and its column.
     template <class Work>
     void for_elements(const ReduceTile& tile, std::int64_t first, std::int64_t end,
                       const Work& work) const {
-        const std::int64_t stride = view_.reduced[2].stride;
-        for_element_runs(view_, first, end,
+        const std::int64_t stride = layout_.reduced[2].stride;
+        for_element_runs(layout_, first, end,
                          [&](std::int64_t i, std::int64_t offset, std::int64_t count) {
                              const T* from = in_ + tile.offset + offset;
                              for (std::int64_t run = 0; run < count; ++run, from += stride) {
@@ -114,12 +114,13 @@ template <class T, class Valid> class Places {
 
     Counts count_valid(const ReduceTile& tile) const {
         Counts counts;
-        counts.fill(view_.elements);
+        counts.fill(layout_.elements);
         if constexpr (!all_are_valid) {
             counts.fill(0);
-            for_elements(tile, 0, view_.elements, [&](T element, std::int64_t /*i*/, auto column) {
-                counts[static_cast<std::size_t>(column)] += valid_(element) ? 1 : 0;
-            });
+            for_elements(tile, 0, layout_.elements,
+                         [&](T element, std::int64_t /*i*/, auto column) {
+                             counts[static_cast<std::size_t>(column)] += valid_(element) ? 1 : 0;
+                         });
         }
         return counts;
     }
@@ -145,9 +146,9 @@ template <class T, class Valid> class Places {
         const std::int64_t lanes = std::min(Reduction::lanes, end - first); // others would be 0
         std::array<Sum, Reduction::lanes * most_tile> partial;
         std::fill_n(partial.begin(), lanes * width, Sum{});
-        const std::int64_t stride = view_.reduced[2].stride;
+        const std::int64_t stride = layout_.reduced[2].stride;
         for_element_runs(
-            view_, first, end, [&](std::int64_t i, std::int64_t offset, std::int64_t count) {
+            layout_, first, end, [&](std::int64_t i, std::int64_t offset, std::int64_t count) {
                 const T* from = in_ + tile.offset + offset;
                 if (width == 1 && stride == 1) {
                     while (count > 0) { // elements side by side, up to the last partial sum
@@ -237,10 +238,10 @@ template <class T, class Valid> class Places {
     /// The least and the greatest keys of elements [first, end) of the tile's places.
     void find_extremes(const ReduceTile& tile, std::int64_t first, std::int64_t end,
                        OfTile<Key>& low, OfTile<Key>& high) const {
-        const std::int64_t stride = view_.reduced[2].stride;
+        const std::int64_t stride = layout_.reduced[2].stride;
         const bool is_dense = tile.width == 1 && stride == 1;
         for_element_runs(
-            view_, first, end, [&](std::int64_t /*i*/, std::int64_t offset, std::int64_t count) {
+            layout_, first, end, [&](std::int64_t /*i*/, std::int64_t offset, std::int64_t count) {
                 const T* from = in_ + tile.offset + offset;
                 const std::int64_t step = is_dense ? most_tile : 1; // elements at once
                 for (; count > 0; count -= step, from += step * stride) {
@@ -317,7 +318,7 @@ template <class T, class Valid> class Places {
     }
 
     const Reduction& reduce_;
-    GroupView view_;
+    GroupLayout layout_;
     Valid valid_;
     const T* in_;
     std::byte* out_;
@@ -343,7 +344,7 @@ void reduce(CpuQueue& queue, const Reduction& reduce, std::int64_t groups, const
         using T = decltype(zero);
         const auto run = [&](auto valid) {
             const Places<T, decltype(valid)> places(reduce, valid, in, out);
-            for_tiles(queue, group_view(reduce), groups,
+            for_tiles(queue, group_layout(reduce), groups,
                       [&](const ReduceTile& tile) { places.make(tile); });
         };
         if (reduce.invalid) {

@@ -41,8 +41,8 @@ template <class T, class Term>
 __device__ double sum_in_order(const Places<T>& places, const ReduceTile& tile, bool has_place,
                                const Term& term, double* partial) {
     double all = 0;
-    for (std::int64_t first = 0; first < places.view.elements; first += Reduction::piece) {
-        const std::int64_t end = min(places.view.elements, first + Reduction::piece);
+    for (std::int64_t first = 0; first < places.layout.elements; first += Reduction::piece) {
+        const std::int64_t end = min(places.layout.elements, first + Reduction::piece);
         for (int lane = static_cast<int>(threadIdx.y); lane < lanes;
              lane += static_cast<int>(blockDim.y)) {
             double sum = 0;
@@ -82,7 +82,7 @@ __device__ ExactSum<T> exact_sum(const Places<T>& places, const ReduceTile& tile
         Sum own = 0;
         if (has_place) {
             places.for_elements(
-                tile, threadIdx.y, places.view.elements, blockDim.y, [&](T element) {
+                tile, threadIdx.y, places.layout.elements, blockDim.y, [&](T element) {
                     own += places.is_value(element) ? static_cast<Sum>(element) : Sum{0};
                 });
         }
@@ -102,11 +102,11 @@ template <class T>
 __device__ std::int64_t count_valid(const Places<T>& places, const ReduceTile& tile,
                                     bool has_place) {
     if (!places.has_invalid) {
-        return places.view.elements;
+        return places.layout.elements;
     }
     std::int64_t own = 0;
     if (has_place) {
-        places.for_elements(tile, threadIdx.y, places.view.elements, blockDim.y,
+        places.for_elements(tile, threadIdx.y, places.layout.elements, blockDim.y,
                             [&](T element) { own += places.is_value(element) ? 1 : 0; });
     }
     return sum_of_column(own);
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(256) extremes_kernel(Places<T> places, bool is
         Key low = Limits::max();
         Key high = Limits::min();
         if (has_place) {
-            places.for_elements(tile, threadIdx.y, places.view.elements, blockDim.y,
+            places.for_elements(tile, threadIdx.y, places.layout.elements, blockDim.y,
                                 [&](T element) {
                                     if (places.is_value(element)) {
                                         const Key key = ordered_key(element);
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(256) histograms_kernel(Places<T> places, Histo
         }
         auto* const to = reinterpret_cast<unsigned long long*>(places.out) +
                          (tile.first + threadIdx.x) * bins.bins;
-        places.for_elements(tile, threadIdx.y, places.view.elements, blockDim.y, [&](T element) {
+        places.for_elements(tile, threadIdx.y, places.layout.elements, blockDim.y, [&](T element) {
             const std::int64_t bin = bins.bin_of(to_double(element));
             if (bin >= 0 && places.is_value(element)) {
                 atomicAdd(to + bin, 1ULL);

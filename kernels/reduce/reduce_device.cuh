@@ -17,7 +17,7 @@ namespace runner::reduce_cuda {
 /// makes a tile at a time: a column of threads for each of its places, or all threads for the only
 /// one.
 template <class T> struct Places {
-    GroupView view;
+    GroupLayout layout;
     ReduceTiles tiles;
     const T* in;
     std::byte* out;
@@ -34,7 +34,7 @@ template <class T> struct Places {
                                  std::int64_t step, const Work& work) const {
         const T* const from = in + tile.offset + threadIdx.x;
         for (std::int64_t i = first; i < end; i += step) {
-            work(from[view.element(i)]);
+            work(from[layout.element(i)]);
         }
     }
 };
@@ -56,11 +56,11 @@ template <class T> __device__ inline T mark_of(double invalid) {
 template <class T>
 Places<T> places_of(const Reduction& reduce, std::int64_t groups, const std::byte* in,
                     std::byte* out) {
-    const GroupView view = group_view(reduce);
+    const GroupLayout layout = group_layout(reduce);
     const bool has_invalid = reduce.invalid.has_value();
     const double number = reduce.invalid.value_or(0);
-    return {view,
-            ReduceTiles(view, groups),
+    return {layout,
+            ReduceTiles(layout, groups),
             reinterpret_cast<const T*>(in),
             out,
             reduce.out_type,
@@ -101,9 +101,9 @@ void launch_tiles(CudaQueue& queue, const Reduction& reduce, const Places<T>& pl
                   const Arguments&... arguments) {
     constexpr std::int64_t most_blocks = 1 << 20;
     const std::int64_t blocks = std::min(most_blocks, places.tiles.count());
-    const bool is_wide = places.view.kept[2].stride == 1;
+    const bool is_wide = places.layout.kept[2].stride == 1;
     const std::int64_t all = places.tiles.count() * (is_wide ? most_tile : 1);
-    const std::int64_t bytes = places.view.elements * size_of(reduce.in_type) +
+    const std::int64_t bytes = places.layout.elements * size_of(reduce.in_type) +
                                reduce.results() * size_of(reduce.out_type);
     launch(queue,
            {dim3(static_cast<unsigned>(blocks)),

@@ -63,7 +63,7 @@ template <class T> constexpr SumElement<T> sum_element(ExactSum<T> sum) {
 }
 
 /// Where the elements of groups are.
-struct GroupView {
+struct GroupLayout {
     std::array<GroupAxis, 3> reduced;
     std::array<GroupAxis, 3> kept;
     std::int64_t elements; ///< of a place
@@ -84,7 +84,7 @@ struct GroupView {
     }
 };
 
-inline GroupView group_view(const Reduction& reduce) {
+inline GroupLayout group_layout(const Reduction& reduce) {
     return {reduce.reduced, reduce.kept, reduce.elements(), reduce.places()};
 }
 
@@ -101,22 +101,22 @@ struct ReduceTile {
 /// The tiles of all groups.
 class ReduceTiles {
   public:
-    constexpr ReduceTiles(const GroupView& view, std::int64_t groups)
-        : view_(view), extent_(view.kept[2].extent),
-          width_(view.kept[2].stride == 1 ? std::min(most_tile, extent_) : 1),
+    constexpr ReduceTiles(const GroupLayout& layout, std::int64_t groups)
+        : layout_(layout), extent_(layout.kept[2].extent),
+          width_(layout.kept[2].stride == 1 ? std::min(most_tile, extent_) : 1),
           in_run_((extent_ + width_ - 1) / width_),
-          count_(groups * (view.places / extent_) * in_run_) {}
+          count_(groups * (layout.places / extent_) * in_run_) {}
 
     constexpr std::int64_t count() const { return count_; }
 
     constexpr ReduceTile operator[](std::int64_t index) const {
         const std::int64_t begin = index % in_run_ * width_;
         const std::int64_t first = index / in_run_ * extent_ + begin;
-        return {first, std::min(width_, extent_ - begin), view_.place(first)};
+        return {first, std::min(width_, extent_ - begin), layout_.place(first)};
     }
 
   private:
-    GroupView view_;
+    GroupLayout layout_;
     std::int64_t extent_; ///< places of a run
     std::int64_t width_;
     std::int64_t in_run_;

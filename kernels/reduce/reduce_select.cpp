@@ -15,7 +15,8 @@ namespace {
 template <class T> class OrderedPlaces {
   public:
     OrderedPlaces(const Reduction& reduce, const std::byte* in, std::byte* out, std::byte* scratch)
-        : reduce_(reduce), view_(group_view(reduce)), percentiles_(PlacePercentiles::of(reduce)),
+        : reduce_(reduce), layout_(group_layout(reduce)),
+          percentiles_(PlacePercentiles::of(reduce)),
           test_(invalid_test<T>(reduce.invalid.value_or(0))), in_(reinterpret_cast<const T*>(in)),
           out_(reinterpret_cast<T*>(out)), keys_(reinterpret_cast<Key*>(scratch)) {
         order_.resize(static_cast<std::size_t>(percentiles_.count));
@@ -36,13 +37,13 @@ template <class T> class OrderedPlaces {
   private:
     using Key = SignedOf<sizeof(T)>;
 
-    Key* keys_of(std::int64_t place) const { return keys_ + place * view_.elements; }
+    Key* keys_of(std::int64_t place) const { return keys_ + place * layout_.elements; }
 
     /// Puts the keys of each place's valid elements side by side; how many these are.
     std::array<std::int64_t, most_tile> gather(const ReduceTile& tile) const {
         std::array<std::int64_t, most_tile> counts{};
-        const std::int64_t stride = view_.reduced[2].stride;
-        for_element_runs(view_, 0, view_.elements,
+        const std::int64_t stride = layout_.reduced[2].stride;
+        for_element_runs(layout_, 0, layout_.elements,
                          [&](std::int64_t /*i*/, std::int64_t offset, std::int64_t count) {
                              const T* from = in_ + tile.offset + offset;
                              for (std::int64_t run = 0; run < count; ++run, from += stride) {
@@ -78,7 +79,7 @@ template <class T> class OrderedPlaces {
     }
 
     const Reduction& reduce_;
-    GroupView view_;
+    GroupLayout layout_;
     PlacePercentiles percentiles_;
     InvalidTest<T> test_;
     const T* in_;
@@ -111,7 +112,7 @@ void reduce_by_order(CpuQueue& queue, const Reduction& reduce, std::int64_t grou
                      const std::byte* in, std::byte* out, std::byte* scratch) {
     visit_element_type(reduce.in_type, [&](auto zero) {
         const OrderedPlaces<decltype(zero)> places(reduce, in, out, scratch);
-        for_tiles(queue, group_view(reduce), groups,
+        for_tiles(queue, group_layout(reduce), groups,
                   [&](const ReduceTile& tile) { places.make(tile); });
     });
 }

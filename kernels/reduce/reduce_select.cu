@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(256)
             std::int64_t own = 0;
             if (has_place) {
                 places.for_elements(
-                    tile, threadIdx.y, places.view.elements, blockDim.y, [&](T element) {
+                    tile, threadIdx.y, places.layout.elements, blockDim.y, [&](T element) {
                         own += places.is_value(element) && is_counted(ordered_key(element)) ? 1 : 0;
                     });
             }

@@ -13,8 +13,8 @@ namespace runner {
 
 /// Calls `work` for each tile, in the threads of the queue.
 template <class Work>
-void for_tiles(CpuQueue& queue, const GroupView& view, std::int64_t groups, const Work& work) {
-    const ReduceTiles tiles(view, groups);
+void for_tiles(CpuQueue& queue, const GroupLayout& layout, std::int64_t groups, const Work& work) {
+    const ReduceTiles tiles(layout, groups);
     queue.run([&] {
         tbb::parallel_for(std::int64_t{0}, tiles.count(),
                           [&](std::int64_t index) { work(tiles[index]); });
@@ -22,14 +22,14 @@ void for_tiles(CpuQueue& queue, const GroupView& view, std::int64_t groups, cons
 }
 
 /// Calls `work` with the first element's number, its offset and the number of elements of each run
-/// of elements [first, end) that are view.reduced[2].stride apart.
+/// of elements [first, end) that are layout.reduced[2].stride apart.
 template <class Work>
-void for_element_runs(const GroupView& view, std::int64_t first, std::int64_t end,
+void for_element_runs(const GroupLayout& layout, std::int64_t first, std::int64_t end,
                       const Work& work) {
-    const std::int64_t extent = view.reduced[2].extent;
+    const std::int64_t extent = layout.reduced[2].extent;
     while (first < end) {
         const std::int64_t count = std::min(extent - first % extent, end - first);
-        work(first, view.element(first), count);
+        work(first, layout.element(first), count);
         first += count;
     }
 }

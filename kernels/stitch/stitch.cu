@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned threads = 256;
 
 /// A call, for elements of type T.
-template <class T> struct StitchView {
+template <class T> struct StitchCall {
     StitchBlend blend;
     std::int64_t out_columns;
     std::int64_t samples;
@@ -32,7 +32,7 @@ template <class T> struct StitchView {
     InvalidTest<T> is_invalid;
     double mark; ///< what an invalid element of the output is
 
-    static StitchView of(const Stitch& stitch, std::int64_t groups) {
+    static StitchCall of(const Stitch& stitch, std::int64_t groups) {
         const double number = stitch.invalid.value_or(0);
         return {StitchBlend::of(stitch),
                 stitch.out_columns(),
@@ -70,51 +70,51 @@ __device__ inline void store(ElementType type, double value, std::byte* out, std
 
 /// An element of the input as one of the output.
 template <class T>
-__device__ inline void store_element(const StitchView<T>& view, T element, std::byte* out,
+__device__ inline void store_element(const StitchCall<T>& call, T element, std::byte* out,
                                      std::int64_t at) {
-    if (view.is_same) {
+    if (call.is_same) {
         reinterpret_cast<T*>(out)[at] = element;
     } else {
-        store(view.out_type, to_double(element), out, at);
+        store(call.out_type, to_double(element), out, at);
     }
 }
 
 /// A thread makes one element of a line; a block has blockDim.x of these in blockDim.y lines.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    stitch_kernel(StitchView<T> view, std::uint32_t strips, const T* in, std::byte* out) {
+    stitch_kernel(StitchCall<T> call, std::uint32_t strips, const T* in, std::byte* out) {
     const std::uint32_t some = blockIdx.x / strips;
     const std::int64_t line = std::int64_t{some} * blockDim.y + threadIdx.y;
     const std::int64_t element =
         std::int64_t{blockIdx.x - some * strips} * blockDim.x + threadIdx.x;
-    if (line >= view.all_lines || element >= view.out_columns * view.samples) {
+    if (line >= call.all_lines || element >= call.out_columns * call.samples) {
         return;
     }
-    const std::int64_t group = view.lines == 1 ? line : line / view.lines;
-    const std::int64_t column = view.samples == 1 ? element : element / view.samples;
-    const T* const first = in + group * view.elements + (line - group * view.lines) * view.line +
-                           (element - column * view.samples);
+    const std::int64_t group = call.lines == 1 ? line : line / call.lines;
+    const std::int64_t column = call.samples == 1 ? element : element / call.samples;
+    const T* const first = in + group * call.elements + (line - group * call.lines) * call.line +
+                           (element - column * call.samples);
     const StitchedPixel pixel =
-        StitchedPixel::of(column, view.blend.columns, view.blend.overlap, view.blend.is_left);
-    const std::int64_t at = line * view.out_columns * view.samples + element;
-    const T a = pixel.first < 0 ? T{} : first[pixel.first * view.pixel];
-    const T b = pixel.second < 0 ? T{} : first[view.partner + pixel.second * view.pixel];
+        StitchedPixel::of(column, call.blend.columns, call.blend.overlap, call.blend.is_left);
+    const std::int64_t at = line * call.out_columns * call.samples + element;
+    const T a = pixel.first < 0 ? T{} : first[pixel.first * call.pixel];
+    const T b = pixel.second < 0 ? T{} : first[call.partner + pixel.second * call.pixel];
     bool has_a = pixel.first >= 0;
     bool has_b = pixel.second >= 0;
-    if (view.heeds_invalid) {
-        has_a = has_a && !view.is_invalid(a);
-        has_b = has_b && !view.is_invalid(b);
+    if (call.heeds_invalid) {
+        has_a = has_a && !call.is_invalid(a);
+        has_b = has_b && !call.is_invalid(b);
         if (!has_a && !has_b) {
-            store(view.out_type, view.mark, out, at);
+            store(call.out_type, call.mark, out, at);
             return;
         }
     }
-    if (has_a && has_b && view.blend.is_linear) {
-        store(view.out_type, view.blend.sum(pixel, to_double(a), to_double(b)), out, at);
+    if (has_a && has_b && call.blend.is_linear) {
+        store(call.out_type, call.blend.sum(pixel, to_double(a), to_double(b)), out, at);
         return;
     }
-    const bool takes_a = has_a && (!has_b || view.blend.takes_first(pixel.first));
-    store_element(view, takes_a ? a : b, out, at);
+    const bool takes_a = has_a && (!has_b || call.blend.takes_first(pixel.first));
+    store_element(call, takes_a ? a : b, out, at);
 }
 
 } // namespace
@@ -144,7 +144,7 @@ void stitch(CudaQueue& queue, const Stitch& stitch, std::int64_t groups, const s
         launch(queue,
                {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0,
                 KernelWork{static_cast<double>(all_lines) * (in_bytes + out_bytes)}},
-               stitch_kernel<T>, StitchView<T>::of(stitch, groups),
+               stitch_kernel<T>, StitchCall<T>::of(stitch, groups),
                static_cast<std::uint32_t>(strips), reinterpret_cast<const T*>(in), out);
     });
 }

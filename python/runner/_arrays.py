@@ -14,7 +14,7 @@ from ._device import library_of
 from ._host import as_host_array, as_numbers, flat, type_name, type_text
 from ._job_text import job_text
 from ._parameters import Named, with_fields, with_mask
-from ._words import words_of_arrays
+from ._words import in_words_of_arrays, words_of_arrays
 
 
 class _SupportsArray(Protocol):
@@ -133,6 +133,8 @@ def run(kind: str | None, x: Any, parameters: Any, *, dtype: Any = None, out: An
     for m, target, is_direct in zip(made, targets, direct):
         if not is_direct:
             m[...] = target
+    for note in job.notes:
+        warnings.warn(in_words_of_arrays(note), stacklevel=3)
     return made
 
 

@@ -1,6 +1,7 @@
 """Arrays of the caller as a job on the host takes them."""
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ def as_host_array(x: Any) -> NDArray[Any]:
     if isinstance(x, np.ma.MaskedArray) and np.any(x.mask):
         raise ValueError("an array has masked elements: pass x.data instead, with invalid=x.mask where x is "
                          "the input")
+    if isinstance(x, (str, bytes, os.PathLike)):
+        raise TypeError(f"{x!r} is no array: runner.read opens that of a file")
     array = np.asarray(x)
     if array.ndim == 0 and array.dtype.hasobject:
         raise TypeError(f"a {type(x).__name__} is no array")

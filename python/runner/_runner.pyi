@@ -29,6 +29,9 @@ class ArrayJob:
             device: int, progress: Callable[[int, int], None] | None,
             staging: StagingMemory) -> None:
         """Reads and writes the bytes of dense arrays. `backend`: 0 auto, 1 cpu, 2 cuda."""
+    @property
+    def notes(self) -> list[str]:
+        """What was odd about the input of the run."""
 
 class DeviceJob:
     """The same on arrays that are on a GPU as a whole."""

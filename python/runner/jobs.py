@@ -27,6 +27,8 @@ _MESSAGE = re.compile(r"^runner: error: (?P<what>.*?)(?: \((?P<where>[^()]*)\))?
 
 
 def _settings(values: Mapping[str, Any] | None) -> list[str]:
+    if values is not None and not isinstance(values, Mapping):
+        raise TypeError('set is a dict of keys and values, as {"run.lanes": 2}')
     return [part for key, value in (values or {}).items()
             for part in ("--set", f"{key}={toml_value(value)}")]
 

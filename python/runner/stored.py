@@ -107,7 +107,7 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
     ------
     InputError
     """
-    name = os.fspath(file) + (f":{dataset}" if dataset is not None else "")
+    name = os.fsdecode(file) + (f":{dataset}" if dataset is not None else "")
     found = json.loads(_program("inspect", name, "--json"))
     datasets = found.get("datasets", [found])
     chosen = [each for each in datasets if each.get("path") == found.get("default")] or datasets
@@ -115,7 +115,7 @@ def read(file: str | os.PathLike[str], dataset: str | None = None) -> Stored:
         names = ", ".join(each["path"] for each in datasets)
         raise ValueError(f"{name} has {len(datasets)} datasets; name one of {names or 'none'}")
     only = chosen[0]
-    full = f"{os.fspath(file)}:{only['path']}" if "datasets" in found and "path" in only else name
+    full = f"{os.fsdecode(file)}:{only['path']}" if "datasets" in found and "path" in only else name
     colour = [axis["name"] for axis in only.get("axes", [])][-1:] == ["s"]
     return Stored(full, tuple(only["shape"]), _dtype_of(only["type"], full), 3 if colour else 2)
 

@@ -9,12 +9,14 @@
 Each method takes what the function of its name takes, beside the array and `out`. As there, a kind
 works on the last axes, whatever their names are. Names of axes are taken where a function takes axes:
 by `transpose`, and by `reduce`, of the last three axes. Names and coordinates stay: those of binned axes
-are the means of each block, and those of reduced axes are left out. Attributes stay, but for the units of
-values that `correct`, `phase` and `rescale` change. A chunked array (dask) is computed as a whole first.
+are the means of each block, and those of reduced axes are left out. Attributes stay, but for the units, codes
+and ranges of values that `correct`, `phase` and `rescale` change. A chunked array (dask) is computed as a whole
+first.
 """
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +26,9 @@ import xarray
 from . import kinds, pipeline
 
 _OTHER_VALUES = ("correct", "phase", "rescale")
+_CODES = ("_FillValue", "missing_value")  # of netCDF, which xarray makes NaN of if it is to
+_OF_VALUES = ("units", "scale_factor", "add_offset", "valid_min", "valid_max", "valid_range", "actual_range",
+              "flag_values", "flag_masks", "flag_meanings", *_CODES)
 _PLACES = {"x": -1, "y": -2, "z": -3, "frame": -3}
 
 
@@ -58,6 +63,9 @@ def _binned(form: xarray.DataArray, keys: Mapping[str, Any], channels: int | Non
 
 def _axes(form: xarray.DataArray, axes: Sequence[Any]) -> list[int]:
     """Axes by name, or by number, as numbers."""
+    for axis in axes:
+        if isinstance(axis, str) and axis not in form.dims:
+            raise ValueError(f"there is no axis {axis!r}; the array has {', '.join(map(repr, form.dims))}")
     return [form.dims.index(axis) if axis in form.dims else axis for axis in axes]
 
 
@@ -95,7 +103,7 @@ def _reduced(form: xarray.DataArray, keys: Mapping[str, Any], over: Sequence[Any
         low, high = keys["from"]
         edges = np.linspace(low, high, keys["bins"] + 1)
         form = form.expand_dims({"bin": (edges[:-1] + edges[1:]) / 2}, axis=form.ndim)
-        return _without_units(form)
+        return _of_other_values(form)
     return form
 
 
@@ -107,9 +115,20 @@ def _snapshots(form: xarray.DataArray, keys: Mapping[str, Any]) -> xarray.DataAr
     return form.expand_dims({"generation": numbers})
 
 
-def _without_units(form: xarray.DataArray) -> xarray.DataArray:
-    form.attrs = {name: value for name, value in form.attrs.items() if name != "units"}
+def _of_other_values(form: xarray.DataArray) -> xarray.DataArray:
+    form.attrs = {name: value for name, value in form.attrs.items() if name not in _OF_VALUES}
     return form
+
+
+def _warn_of_codes(array: xarray.DataArray, steps: Sequence[Any], options: Mapping[str, Any], level: int) -> None:
+    """Elements that an attribute says are no values count as values, if nobody says otherwise."""
+    code = next((array.attrs[name] for name in _CODES if name in array.attrs), None)
+    moved = all(kind in ("transpose", "sand") for kind in steps)
+    if code is None or moved or options.get("invalid") is not None or not np.all(np.equal(code, code)):
+        return
+    number = np.ravel(code)[0].item()
+    warnings.warn(f"the array's attributes say that elements of {number!r} are no values, and they are taken as "
+                  f"values: pass invalid={number!r}, or open the file with mask_and_scale=True", stacklevel=level)
 
 
 def _after(form: xarray.DataArray, kind: str, keys: Mapping[str, Any], channels: int | None
@@ -127,7 +146,7 @@ def _after(form: xarray.DataArray, kind: str, keys: Mapping[str, Any], channels:
         return _reduced(form, keys, over), told
     if kind == "sand":
         return _snapshots(form, keys), told
-    return (_without_units(form.copy(deep=False)) if kind in _OTHER_VALUES else form), told
+    return (_of_other_values(form.copy(deep=False)) if kind in _OTHER_VALUES else form), told
 
 
 def _with_data(form: xarray.DataArray, made: Any) -> xarray.DataArray:
@@ -152,6 +171,7 @@ class Accessor:
     def pipeline(self, steps: Sequence[Mapping[str, Any]], **options: Any) -> xarray.DataArray:
         """Several steps, as :func:`runner.pipeline` runs them; of `transpose` and `reduce` with names
         of axes, as they are behind the step before."""
+        _warn_of_codes(self._array, [step.get("kind") for step in steps], options, 3)
         form = _form(self._array)
         told: list[Any] = []
         for step in steps:
@@ -179,6 +199,7 @@ class Accessor:
         kind = function.__name__
         given.arguments.pop("self")
         options = given.arguments.pop("options", {})
+        _warn_of_codes(self._array, [kind], options, 4)
         values = {name: self._ordered(value) for name, value in given.arguments.items() if value is not None}
         if kind == "match":
             made = function(self._array.data, **values, **self._options(options))

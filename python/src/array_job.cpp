@@ -46,6 +46,7 @@ class ArrayJob {
                                            channels, named_arrays(arrays_)) {}
 
     std::vector<TypeAndShape> outputs() const { return described(job_.outputs()); }
+    std::vector<std::string> notes() const { return job_.notes(); }
 
     /// The engine runs in a thread of its own, without the GIL. This one looks at signals.
     void run(const ConstBytes& input, const std::vector<Bytes>& outputs, int backend, int device,
@@ -136,6 +137,7 @@ void define_array_job(nb::module_& module) {
              nb::arg("text"), nb::arg("dtype"), nb::arg("shape"), nb::arg("channels").none(),
              nb::arg("arrays"))
         .def_prop_ro("outputs", &ArrayJob::outputs)
+        .def_prop_ro("notes", &ArrayJob::notes)
         .def("run", &ArrayJob::run, nb::arg("input"), nb::arg("outputs"), nb::arg("backend"),
              nb::arg("device"), nb::arg("progress").none(), nb::arg("staging"));
 }

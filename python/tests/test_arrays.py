@@ -350,3 +350,21 @@ def test_masks():
         runner.median(np.full((2, 3, 4), 255, np.uint8), [3, 3], invalid=mask)
     with pytest.raises(runner.JobError, match="works on arrays in memory alone"):
         runner.median(x, [3, 3], invalid=dict(dataset="/mask"))
+
+
+def test_what_is_odd_about_the_input_is_a_warning() -> None:
+    """As a job from files prints it: of noise that is none, and values that count as invalid."""
+    noise = np.random.default_rng(0).normal(size=(4, 16, 16)).astype("float32")
+    with pytest.warns(UserWarning, match=r"^the noise found is 0, .*\(x\)"):
+        runner.denoise(np.ones_like(noise))
+    with pytest.warns(UserWarning, match=r"few voxels \(x\).* write its standard deviation: sigma$"):
+        runner.denoise(noise)
+    counts = np.arange(12, dtype="uint16").reshape(3, 4)
+    with pytest.warns(UserWarning, match=r"^valid elements may become what invalid ones are \(x\): these are 3"):
+        runner.rescale(counts, "extremes", invalid=3, dtype="uint8")
+    with pytest.warns(UserWarning, match=r"^steps\[0\]: valid elements"):
+        runner.pipeline(counts, [{"kind": "rescale", "from": "extremes", "dtype": "uint8"}], invalid=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        runner.denoise(noise, sigma=1.0)
+        runner.rescale(counts, "extremes", invalid=3, dtype="uint8", to=[4, 200])

@@ -150,3 +150,8 @@ def test_the_program_is_a_module():
 def test_names():
     """What a person sees after `runner.` and a key for completion."""
     assert {name for name in dir(runner) if not name.startswith("_")} == set(runner.__all__) - {"__version__"}
+
+
+def test_settings_are_a_dict():
+    with pytest.raises(TypeError, match="set is a dict"):
+        runner.plan("a.toml", set=["run.lanes=2"])

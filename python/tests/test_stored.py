@@ -1,4 +1,6 @@
 """Arrays in files."""
+import os
+
 import h5py
 import numpy as np
 import pytest
@@ -91,3 +93,8 @@ def test_errors(files):
         runner.read(folder / "a.h5", "/y")
     with pytest.raises(runner.InputError, match="none.h5"):
         runner.read(folder / "none.h5")
+
+
+def test_a_name_in_bytes(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((2, 3)))
+    assert runner.read(os.fsencode(tmp_path / "a.npy")).shape == (2, 3)

@@ -44,6 +44,7 @@ CALLS = {
     "no steps": (lambda: runner.pipeline(IMAGE, []), ValueError, "there are no steps"),
     "scalar": (lambda: runner.median(np.float32(3), 3), ValueError, "x has no axes"),
     "number": (lambda: runner.transpose(3.0, ()), ValueError, "x has no axes"),
+    "path": (lambda: runner.median("a.tif", 3), TypeError, "'a.tif' is no array: runner.read opens"),
     "none": (lambda: runner.median(None, 3), TypeError, "a NoneType is no array"),
     "complex": (lambda: runner.median(IMAGE.astype(complex), 3), ValueError, "x.real"),
     "texts": (lambda: runner.median([["a"]], 3), ValueError, "array of numbers"),

@@ -3,6 +3,7 @@ import doctest
 import inspect
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -36,6 +37,25 @@ def test_same_axes(scan):
     mapped = scan.runner.rescale([0, 100], dtype="uint8")
     assert mapped.dtype == np.uint8 and mapped.attrs == {"by": "us"} and scan.attrs["units"] == "counts"
     xarray.testing.assert_equal(mapped, scan.copy(data=runner.rescale(VALUES, [0, 100], dtype="uint8")))
+
+
+@pytest.mark.parametrize("name, code", [("_FillValue", np.int16(-1)), ("missing_value", np.array([7]))])
+def test_codes_of_netcdf(scan, name, code):
+    """One warning says that elements which the attributes call no values are taken as values."""
+    counts = scan.astype("int16").assign_attrs({name: code, "scale_factor": 0.5, "valid_min": 0, "by": "us"})
+    number = int(np.ravel(code)[0])
+    words = f"elements of {number} are no values.*pass invalid={number}"
+    with pytest.warns(UserWarning, match=words):
+        assert counts.runner.bin(2).attrs == counts.attrs
+    with pytest.warns(UserWarning, match=words):
+        counts.runner.pipeline([{"kind": "bin", "factors": 2}])
+    with pytest.warns(UserWarning, match=words):
+        assert counts.runner.rescale([0, 100], dtype="float32").attrs == {"by": "us"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        counts.runner.bin(2, invalid=number)
+        counts.runner.transpose(["column", "row", "angle"])
+        scan.assign_attrs({name: np.nan}).runner.bin(2)
 
 
 def test_fields_and_masks_in_another_order(scan):
@@ -86,6 +106,8 @@ def test_reduce_names_axes_and_adds_one(scan):
     assert (counts.sum("bin") == 30).all() and "units" not in counts.attrs
     with pytest.raises(ValueError, match="there is no axis 'depth'; the array has 'angle', 'row', 'column'"):
         scan.runner.reduce("max", ["depth"])
+    with pytest.raises(ValueError, match="there is no axis 'depth'; the array has 'angle', 'row', 'column'"):
+        scan.runner.transpose(["depth", "row", "column"])
     with pytest.raises(ValueError, match="transpose the array first"):
         scan.expand_dims("time_step").runner.reduce("max", "time_step")
 

@@ -34,28 +34,6 @@ std::string place_text(const JobFile& job, const SourcePlace& place) {
 
 std::string normal(const std::string& path) { return fs::path(path).lexically_normal().string(); }
 
-/// Whether the bytes are UTF-8, as the job text in the output must be; overlong forms pass.
-bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const std::size_t more = byte < 0x80             ? 0
-                                 : (byte & 0xe0) == 0xc0 ? 1
-                                 : (byte & 0xf0) == 0xe0 ? 2
-                                 : (byte & 0xf8) == 0xf0 ? 3
-                                                         : text.size();
-        if (i + more >= text.size()) {
-            return false;
-        }
-        for (std::size_t k = 1; k <= more; ++k) {
-            if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) {
-                return false;
-            }
-        }
-        i += more + 1;
-    }
-    return true;
-}
-
 bool is_folder_of_format(const std::string& path) {
     const RowsFormat* const format = rows_format_of(path);
     return format != nullptr && format->folder != nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/images/levels_ahead.hpp"
 #include "io/rows/rows.hpp"
 #include "jobs/job.hpp"
 #include "runner/engines/take_memory.hpp"
@@ -29,6 +30,8 @@ namespace runner {
 /// The middle of a run on one rank: what is open while the engine runs. `progress` may be read
 /// from another thread at any time, `commits` while progress.under_way.
 struct OpenRun {
+    OutputDataset output; ///< with its axes; nothing, where rows go to memory
+    std::unique_ptr<LevelsAhead> levels;
     std::unique_ptr<RowReader> reader;
     std::unique_ptr<RowWriter> writer;
     std::unique_ptr<output::Commits> commits;

@@ -3,7 +3,6 @@
 
 #include "base/sizes.hpp"
 #include "io/rows/row_geometry.hpp"
-#include "runner/plan/row_set.hpp"
 #include "runner/probe/served_rows.hpp"
 #include "runner/watch/ticker.hpp"
 
@@ -18,6 +17,8 @@
 
 namespace runner {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t piece_bytes = 16 * MiB;
 
@@ -67,6 +68,12 @@ bool take(Survey& survey, const PreparedJob& prepared, RowRange share, int threa
     return true;
 }
 
+/// This many rows of this rank's share are counted in the current pass.
+void note_rows(RunProgress& progress, std::int64_t rows) {
+    progress.surveyed_rows = rows;
+    ++progress.steps;
+}
+
 /// While it exists, a watchdog expects progress of the survey, which a line shows.
 class Shown {
   public:
@@ -75,7 +82,6 @@ class Shown {
           int ranks)
         : progress_(progress), view_(stderr, style, prepared.file.name + ", survey of the input"),
           share_(share), bytes_(row_bytes(prepared.input.array) * ranks) {
-        progress_.surveyed_rows = 0;
         progress_.surveying = true;
         ticker_.emplace([this] { view_.update(snapshot()); });
     }
@@ -87,11 +93,6 @@ class Shown {
         view_.clear();
     }
 
-    void seen(std::int64_t rows) {
-        progress_.surveyed_rows = rows;
-        ++progress_.steps;
-    }
-
   private:
     ProgressSnapshot snapshot() const {
         ProgressSnapshot now;
@@ -101,8 +102,6 @@ class Shown {
         now.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
         return now;
     }
-
-    using Clock = std::chrono::steady_clock;
 
     RunProgress& progress_;
     Progress view_;
@@ -124,22 +123,62 @@ void put_together(const Ranks& ranks, Findings& findings) {
 
 } // namespace
 
+SurveyAhead::SurveyAhead(std::shared_ptr<const PreparedJob> prepared, const Ranks& ranks,
+                         CpuList cores, RunProgress& progress)
+    : prepared_(std::move(prepared)), survey_(prepared_->job->survey()),
+      share_(share_of(*survey_, row_count(prepared_->input.array), ranks.rank(), ranks.size())),
+      cores_(std::move(cores)), progress_(progress),
+      pass_(std::async(std::launch::async, [this] { return take_pass(); })) {}
+
+SurveyAhead::~SurveyAhead() { over_ = true; }
+
+bool SurveyAhead::take_pass() {
+    bind_process(cores_); // of the process this thread alone, and those that it starts
+    const int threads = std::max(1, static_cast<int>(cores_.size()));
+    const auto io_threads = prepared_->file.run.io_threads.value_or(automatic_io_threads(threads));
+    const bool whole = take(*survey_, *prepared_, share_, threads, static_cast<int>(io_threads),
+                            [this](std::int64_t rows) {
+                                note_rows(progress_, rows);
+                                return !over_ && signal_received(1).empty();
+                            });
+    end_ = Clock::now();
+    return whole;
+}
+
+bool SurveyAhead::finish(const Stop& stop) {
+    constexpr auto between_looks = std::chrono::milliseconds(50);
+    const auto begin = Clock::now();
+    while (pass_.wait_for(between_looks) != std::future_status::ready) {
+        if (stop.level() >= StopLevel::finish_chunks) {
+            over_ = true;
+        }
+    }
+    const bool whole = pass_.get();
+    seconds_ahead_ = std::chrono::duration<double>(std::min(begin, end_) - begin_).count();
+    return whole && stop.level() < StopLevel::finish_chunks;
+}
+
 std::optional<PreparedJob> survey_input(const PreparedJob& prepared, const Ranks& ranks,
                                         const SurveyPlace& place) {
-    const std::unique_ptr<Survey> survey = prepared.job->survey();
-    if (!survey) {
+    const std::unique_ptr<Survey> own = place.ahead != nullptr ? nullptr : prepared.job->survey();
+    Survey* const survey = place.ahead != nullptr ? &place.ahead->survey() : own.get();
+    if (survey == nullptr) {
         return prepared;
     }
     const RowRange share =
         share_of(*survey, row_count(prepared.input.array), ranks.rank(), ranks.size());
+    const auto take_here = [&] {
+        return take(*survey, prepared, share, place.threads, place.io_threads,
+                    [&](std::int64_t rows) {
+                        note_rows(place.progress, rows);
+                        return place.stop.level() < StopLevel::finish_chunks;
+                    });
+    };
+    bool is_begun = place.ahead != nullptr;
     do {
         const bool whole = ranks.together([&] {
-            Shown shown(place.progress, place.style, prepared, share, ranks.size());
-            return take(*survey, prepared, share, place.threads, place.io_threads,
-                        [&](std::int64_t rows) {
-                            shown.seen(rows);
-                            return place.stop.level() < StopLevel::finish_chunks;
-                        });
+            const Shown shown(place.progress, place.style, prepared, share, ranks.size());
+            return std::exchange(is_begun, false) ? place.ahead->finish(place.stop) : take_here();
         });
         if (ranks.least(whole ? 1 : 0) == 0) {
             return std::nullopt;

@@ -9,6 +9,7 @@
 #include "runner/job_file/table_values.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -134,10 +135,17 @@ JobFile::Input::Invalid parse_invalid(TableReader& table) {
     if (std::holds_alternative<TableEntries>(given)) {
         return parse_mask(*table.table("invalid"));
     }
-    if (std::holds_alternative<std::string>(given)) {
-        if (const auto index = table.choice("invalid", {"file", "none", "nan"})) {
+    if (const auto* const text = std::get_if<std::string>(&given)) {
+        if (!text->empty() && text->find_first_not_of("0123456789") == std::string::npos) {
+            table.complain("invalid",
+                           "is " + *text +
+                               ", and a number of a job file is at most 2^63 - 1; name a "
+                               "mask of such elements, as { dataset = \"/mask\" }");
+        } else if (const auto index = table.choice("invalid", {"file", "none", "nan"})) {
             invalid.rule = static_cast<Rule>(*index);
         }
+    } else if (const auto* real = std::get_if<double>(&given); real && std::isnan(*real)) {
+        invalid.rule = Rule::nan; // TOML's own number, as Python's dicts have it
     } else if (const std::optional<double> number = invalid_number(table, "invalid")) {
         invalid = {Rule::number, *number};
     }

@@ -110,7 +110,9 @@ void check_output_dataset(TableReader& table, const std::string& dataset) {
         table.complain("dataset", "the group /runner holds what runner itself records; "
                                   "name another place");
     } else if (("/" + dataset + "/").find("/./") != std::string::npos || dataset.ends_with('/')) {
-        table.complain("dataset", quoted_text(dataset) + " has a part without a name");
+        table.complain("dataset", quoted_text(dataset) +
+                                      (table.has("dataset") ? "" : ", as input.dataset is,") +
+                                      " has a part without a name");
     }
 }
 

@@ -70,6 +70,7 @@ MemoryJob::MemoryJob(const std::string& text, const std::string& name, const Arr
 bool MemoryJob::run(const std::byte* input, std::span<std::byte* const> outputs, const Place& place,
                     Stop& stop) {
     Intermediate from;
+    notes_.clear();
     for (std::size_t i = 0; i < passes_.size(); ++i) {
         std::vector<MemoryField> fields;
         Intermediate to;
@@ -108,6 +109,9 @@ bool MemoryJob::run_pass(const JobPass& pass, const std::byte* input,
         return false;
     }
     const PreparedJob& prepared = *surveyed;
+    for (std::string& note : prepared.job->notes()) {
+        notes_.push_back(std::move(note));
+    }
     open.reader = open_input_rows(prepared, plan->io_threads, plan->kept_lines);
     open.writer = open_memory_writer(fields, plan->io_threads);
     const output::Beginning beginning;

@@ -50,6 +50,9 @@ class MemoryJob {
     bool run(const std::byte* input, std::span<std::byte* const> outputs, const Place& place,
              Stop& stop);
 
+    /// What was odd about the input of the run() that has ended, as Job::notes().
+    const std::vector<std::string>& notes() const { return notes_; }
+
     /// Drops what run() has in flight now, for a run that is asked to stop; from any thread.
     void drop();
 
@@ -69,6 +72,7 @@ class MemoryJob {
     std::vector<NamedArray> arrays_;
     std::vector<JobPass> passes_;
     std::vector<ArrayInfo> outputs_;
+    std::vector<std::string> notes_;
     mutable std::mutex mutex_; ///< of all that progress() and drop() read
     const EngineRun* engine_ = nullptr;
     InFlight* in_flight_ = nullptr;

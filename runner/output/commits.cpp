@@ -62,9 +62,7 @@ void Commits::commit(const std::vector<RowHash>& rows) {
         return;
     }
     const auto start = Clock::now();
-    if (sync_ == RowWriter::Sync::yes) {
-        writer_.sync();
-    }
+    sync_ == RowWriter::Sync::yes ? writer_.sync() : writer_.hand_over();
     journal_.append(rows);
     const std::chrono::duration<double> took = Clock::now() - start;
     longest_seconds_ = std::max<double>(longest_seconds_, took.count());

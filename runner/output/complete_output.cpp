@@ -7,6 +7,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/input/generations.hpp"
+#include "io/input/stack.hpp"
 #include "io/metadata/axis_metadata.hpp"
 #include "io/metadata/carry_metadata.hpp"
 #include "io/metadata/lost_metadata.hpp"
@@ -84,14 +85,15 @@ Metadata input_metadata(const PreparedJob& prepared, Prober& prober) {
     return metadata;
 }
 
-/// Whether an attribute has the sizes of elements along the last axes, and not along all.
-bool has_last_sizes(const Metadata& metadata) {
-    return std::any_of(metadata.dataset.begin(), metadata.dataset.end(),
-                       [&](const NamedValue& each) {
-                           const std::vector<std::int64_t>& shape = each.value.shape;
-                           return is_list_of_sizes(each.name) && shape.size() == 1 &&
-                                  shape.front() < std::ssize(metadata.shape);
-                       });
+/// Whether an attribute says of axes what does not follow them: the sizes of elements along the
+/// last axes, and not along all, or vigra's `axistags`.
+bool has_own_axes(const Metadata& metadata) {
+    return std::any_of(
+        metadata.dataset.begin(), metadata.dataset.end(), [&](const NamedValue& each) {
+            const std::vector<std::int64_t>& shape = each.value.shape;
+            return each.name == "axistags" || (is_list_of_sizes(each.name) && shape.size() == 1 &&
+                                               shape.front() < std::ssize(metadata.shape));
+        });
 }
 
 /// What is said of the input, by its file and by the job file, as far as it is true of the output.
@@ -101,7 +103,7 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
         return {};
     }
     Metadata metadata = input_metadata(prepared, prober);
-    const bool had_last_sizes = has_last_sizes(metadata);
+    const bool had_own_axes = has_own_axes(metadata);
     Axes named; // by the group
     for (const std::string& name : metadata.axes) {
         named.each.push_back({name == "." ? "" : name});
@@ -125,7 +127,7 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
         metadata = carried_metadata(metadata, step);
     }
     set_axes(metadata, metadata.placement);
-    if (had_last_sizes && !has_last_sizes(metadata) && !metadata.placement.known()) {
+    if (had_own_axes && !has_own_axes(metadata) && !metadata.placement.known()) {
         set_axes(metadata, axes_after(*prepared.job, prepared.input.axes));
     }
     if (named.known() && !metadata.placement.known()) {
@@ -160,12 +162,14 @@ void state_invalid(const PreparedJob& prepared, Metadata& metadata) {
     }
 }
 
-/// As state_invalid(), for a format without attributes, which an attribute of the input's file is
-/// lost in. Where the job file alone says which elements are invalid, returns that it is lost.
+/// As state_invalid(), for a format without attributes, which an attribute of an HDF5 input is lost
+/// in. Where no such attribute says which elements are invalid, returns that it is lost.
 std::vector<std::string> unstated_invalid(const PreparedJob& prepared, Metadata& metadata) {
     state_invalid(prepared, metadata);
     const std::vector<std::string>& said = prepared.layout.info.invalid;
-    if (std::any_of(said.begin(), said.end(), [](const std::string& text) {
+    const std::string& file = prepared.file.input.file;
+    const bool has_attributes = !is_stack(file) && rows_format_of(file) == nullptr;
+    if (has_attributes && std::any_of(said.begin(), said.end(), [](const std::string& text) {
             return says_invalid(text.substr(0, text.find(' ')));
         })) {
         return {};

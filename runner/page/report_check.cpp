@@ -35,6 +35,7 @@ constexpr std::array fields = {
     Field{"wall_seconds", Type::number},
     Field{"start_seconds", Type::number},
     Field{"finish_seconds", Type::number},
+    Field{"survey_seconds?", Type::number},
     Field{"phases?", Type::list},
     Field{"phases?/*/phase", Type::text},
     Field{"phases?/*/seconds", Type::number},

@@ -95,6 +95,9 @@ void follow_spacings(const std::vector<Axis>& in_file, const std::vector<Axis>& 
 std::string channels_text(const Axes& axes) {
     std::string text;
     for (const std::string& channel : axes.channels) {
+        if (channel.empty()) {
+            continue; // it has no name
+        }
         text += (text.empty() ? "" : ", ") + quoted_text(channel);
     }
     return text;
@@ -104,7 +107,7 @@ std::string channels_text(const Axes& axes) {
 std::int64_t channel_of(const std::string& name, const AxisSelection& one, const Axes& axes,
                         const RangePlace& place) {
     const auto found = std::find(axes.channels.begin(), axes.channels.end(), name);
-    if (one.axis == "c" && found != axes.channels.end()) {
+    if (one.axis == "c" && !name.empty() && found != axes.channels.end()) {
         if (std::find(found + 1, axes.channels.end(), name) != axes.channels.end()) {
             refuse("several channels have that name", place.key,
                    fmt::format("the channels of {} are {}", place.where, channels_text(axes)),

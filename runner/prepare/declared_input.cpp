@@ -25,8 +25,14 @@ bool may_be_colour(const std::vector<std::int64_t>& shape) {
     return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
 }
 
+/// Whether a mark says that elements beyond a range are no values.
+bool is_range(const std::string& mark) { return mark.starts_with(range_mark("")); }
+
 /// Whether a mark, such as `_FillValue = -32768`, declares these elements and no others.
 bool declares(const std::string& mark, double value) {
+    if (is_range(mark)) {
+        return false;
+    }
     const std::string number = mark.substr(mark.find('=') + 1);
     char* end = nullptr;
     const double read = std::strtod(number.c_str(), &end);
@@ -87,6 +93,35 @@ std::shared_ptr<const InputMask> in_force(const JobFile& job, InputMask mask, Da
     return std::make_shared<const InputMask>(std::move(mask));
 }
 
+/// The step of a pipeline that takes no invalid elements; null where there is none.
+const StepParameters* ignoring_step(const JobFile& job) {
+    return job.pipeline ? job.pipeline->ignoring_step() : nullptr;
+}
+
+/// Who takes elements that a mask marks as values: the kind; of a pipeline, all steps for the sake
+/// of one, which would take what a mask makes of them.
+std::string taker_of(const JobFile& job) {
+    if (const StepParameters* const step = ignoring_step(job)) {
+        return step->label + ", " + step->kind +
+               ", takes no invalid elements, so that every step takes them as values";
+    }
+    return job.kind + " takes them as values";
+}
+
+/// A note where steps heed the number that the file declares, and a later one does not.
+void note_ignored(const JobFile& job, DatasetInfo& input) {
+    const StepParameters* const step = ignoring_step(job);
+    if (step != nullptr && heeds_invalid(job) && input.invalid_value && !input.invalid.empty()) {
+        input.notes.push_back(format_error(
+            {"the file says that some elements are no values",
+             file_and_dataset(job.input.file, job.input.dataset),
+             input.invalid.front() + "; " + step->label + ", " + step->kind +
+                 ", takes them as values, the steps before it do not",
+             "Put a step of kind fill with rest before it, or write input.invalid = \"none\" to "
+             "take them as they are in every step"}));
+    }
+}
+
 /// A note about what the file declares and the kind takes as values, or only moves.
 void note_others(const JobFile& job, const std::vector<std::string>& others, bool only_moves,
                  DatasetInfo& input) {
@@ -99,6 +134,12 @@ void note_others(const JobFile& job, const std::vector<std::string>& others, boo
     }
     const std::string where = file_and_dataset(job.input.file, job.input.dataset);
     constexpr const char* what = "the file says that some elements are no values";
+    const bool are_ranges = std::all_of(others.begin(), others.end(), is_range);
+    const char* const remedy =
+        are_ranges ? "Name a mask of them, as input.invalid = { dataset = \"/mask\" }, or write "
+                     "input.invalid = \"none\" to take them as they are"
+                   : "Replace them before, as a step of kind fill with rest does, or write "
+                     "input.invalid = \"none\" to take them as they are";
     input.notes.push_back(
         only_moves
             ? format_error({what, where,
@@ -106,9 +147,7 @@ void note_others(const JobFile& job, const std::vector<std::string>& others, boo
                                 " moves them, and the output does not say which they are",
                             "Name the mask, as input.invalid = { dataset = \"/mask\" }, to mark "
                             "them, or write input.invalid = \"none\""})
-            : format_error({what, where, all + "; " + job.kind + " takes them as values",
-                            "Replace them before, or write input.invalid = \"none\" to take them "
-                            "as they are"}));
+            : format_error({what, where, all + "; " + taker_of(job), remedy}));
 }
 
 /// What the file declares, but masks, and the number of the job's invalid elements is not.
@@ -179,7 +218,8 @@ std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput
     }
     InputMask mask;
     std::vector<std::string> others; // that the kind takes as values
-    const bool marks_masked = heeds_invalid(job) && (!only_moves || value);
+    const bool marks_masked =
+        heeds_invalid(job) && (!only_moves || value) && (value || ignoring_step(job) == nullptr);
     for (const std::string& path : input.masks) {
         if (!marks_masked) {
             break;
@@ -211,6 +251,7 @@ std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput
         others.insert(others.begin(), beside.begin(), beside.end());
     }
     note_others(job, others, only_moves, input);
+    note_ignored(job, input);
     return made;
 }
 

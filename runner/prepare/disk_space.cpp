@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "io/files/folder_tree.hpp"
 #include "io/output/journal.hpp"
 #include "io/output/output_size.hpp"
 #include "io/output/own_parts.hpp"
@@ -25,11 +26,26 @@ std::filesystem::path folder_of(const std::string& file) {
     return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-/// The disk space that a file takes; 0 where there is none.
+/// The disk space that a file takes, or those in a folder; 0 where there is none. Files that grow
+/// in several places have holes.
 std::int64_t allocated_bytes(const std::string& file) {
     constexpr std::int64_t block = 512; // whatever the file system's is: see stat(2)
     struct stat status {};
-    return ::stat(file.c_str(), &status) == 0 ? status.st_blocks * block : 0;
+    if (::stat(file.c_str(), &status) != 0) {
+        return 0;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        return status.st_blocks * block;
+    }
+    std::int64_t bytes = 0;
+    try {
+        for (const std::string& name : files_in(file)) {
+            bytes += allocated_bytes((std::filesystem::path(file) / name).string());
+        }
+    } catch (const Error&) { // with what no output has in it
+        return 0;
+    }
+    return bytes;
 }
 
 /// The disk space that an interrupted run's unfinished output takes.
@@ -69,7 +85,7 @@ DiskSpace disk_space(const PreparedJob& prepared) {
     // What an earlier run left is resumed or replaced.
     disk.free += bytes_left(prepared.file.output.file);
     const OutputLayout& layout = prepared.file.output.layout;
-    disk.needed = output_room(prepared.output(), layout);
+    disk.needed = output_room(prepared.output(), layout, folder.string());
     const std::int64_t packed = layout.compression == Compression::none ? 0 : disk.needed;
     if (prepared.kept) {
         disk.needed += prepared.kept->bytes();

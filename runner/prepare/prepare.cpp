@@ -201,6 +201,7 @@ InvalidRule invalid_rule(const JobFile::Input::Invalid& declared) {
     case Rule::none: return {false, std::nullopt};
     case Rule::nan: return {true, std::numeric_limits<double>::quiet_NaN()};
     case Rule::number: return {true, declared.number};
+    case Rule::file: return {true, declared.value, !declared.value};
     default: return {true, declared.value};
     }
 }

@@ -84,6 +84,10 @@ std::string host_name() {
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
+CpuList share_of_host(const Ranks& ranks) {
+    return share_cores(ranks, HostTopology().allowed_cpus());
+}
+
 RankBinding bind_rank(const Ranks& ranks, BackendChoice choice) {
     RankBinding binding;
     binding.host = host_name();

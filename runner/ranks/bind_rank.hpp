@@ -26,6 +26,9 @@ struct RankBinding {
     RankLimits least_limits; ///< the least of all ranks', for what they plan alike
 };
 
+/// This rank's share of its host's cores, whatever GPU it gets. Collective.
+CpuList share_of_host(const Ranks& ranks);
+
 /// Chooses backend, GPU and cores for every rank, confines this process to its cores, and finds
 /// what memory it may take. `automatic` means CUDA where every rank sees a GPU, else the CPU.
 /// Collective.

@@ -2,6 +2,7 @@
 #include "runner/ranks/mpi.hpp"
 
 #include "base/format.hpp"
+#include "runner/ranks/no_delay.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,6 +126,7 @@ Ranks::Ranks() : launched_(started_by_launcher()) {
         const StartGuard guard;
         check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     }
+    send_without_delay();
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     if (provided < MPI_THREAD_FUNNELED) {
         throw Error(ExitCode::launch, {"this MPI library cannot be used with threads", "",

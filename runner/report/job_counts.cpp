@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runner/report/job_counts.hpp"
 
+#include "base/error.hpp"
+#include "jobs/counted_rows.hpp"
 #include "jobs/stream_job.hpp"
 
 #include <charconv>
@@ -9,6 +11,28 @@
 #include <variant>
 
 namespace runner {
+
+namespace {
+
+bool is_of_nans(const std::string& name) { return name.find(nan_values) != std::string::npos; }
+
+} // namespace
+
+std::vector<std::string> doubts_of(const std::vector<JobCount>& counts) {
+    std::vector<std::string> doubts;
+    for (const auto& [name, value] : counts) {
+        if (is_of_nans(name)) {
+            doubts.push_back(format_error(
+                {"whole projections are NaN in the output of phase", name,
+                 "it has " + std::to_string(value) +
+                     " elements that are NaN, since each of these projections has an element that "
+                     "is NaN or infinite",
+                 "Replace these before: NaN by a step of kind fill with rest, and input.invalid = "
+                 "\"nan\""}));
+        }
+    }
+    return doubts;
+}
 
 std::string counts_text(const std::vector<JobCount>& counts) {
     std::string text;
@@ -61,7 +85,9 @@ std::vector<JobCount> all_counts(const Job& job, const std::vector<const RunTime
         for (const RunTimes* rank : ranks) {
             sum.value += i < rank->counts.size() ? rank->counts[i] : 0;
         }
-        before.push_back(std::move(sum));
+        if (sum.value != 0 || !is_of_nans(sum.name)) {
+            before.push_back(std::move(sum));
+        }
     }
     return before;
 }

@@ -174,6 +174,9 @@ std::string report_json(const RunReport& report) {
                  {"warnings", report.warnings},
                  {"notes", report.notes},
                  {"ranks", std::move(ranks)}};
+    if (report.survey_seconds > 0) {
+        json["survey_seconds"] = report.survey_seconds;
+    }
     if (!report.levels.empty()) {
         json["levels"] = levels_value(report.levels);
     }

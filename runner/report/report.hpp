@@ -133,6 +133,7 @@ struct RunReport {
     double seconds_before = 0;           ///< of wall_seconds, that earlier passes took
     std::vector<Phase> phases = {};      ///< of the first rank, until the report was written
     std::vector<LevelReport> levels = {}; ///< of a Zarr store: its arrays, the finest first
+    double survey_seconds = 0;            ///< of surveys of inputs, also beside the start
 };
 
 /// What bounded a run of these ranks, at least one, and how near to that limit it came: one

@@ -270,6 +270,11 @@ void apply_setting(const std::string& text, int setting, TableEntries& values,
         diagnostics.add(place, "expected table.key=value");
         return;
     }
+    if (!is_utf8(text)) {
+        diagnostics.add(place, "it is no text of UTF-8, which a job file is; rename a file of such "
+                               "a name, or make a link to it with another name");
+        return;
+    }
     Diagnostics found;
     const std::optional<TableEntries> key =
         parse_toml(text.substr(0, equals) + "=0", setting, found);

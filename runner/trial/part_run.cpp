@@ -116,6 +116,7 @@ MeasuredPass read_pass(const Json& json) {
 void read_rest(const Json& report, MeasuredRun& run) {
     double before = 0; // until the first stream
     double all = 0;
+    double waited = 0; // for surveys
     bool is_before = true;
     for (const Json& phase : report.at("phases").values()) {
         const auto name = phase.at("phase").get<std::string>();
@@ -123,13 +124,15 @@ void read_rest(const Json& report, MeasuredRun& run) {
         all += seconds;
         is_before = is_before && name != "stream";
         if (name == survey_phase) {
-            run.survey_seconds += seconds;
+            waited += seconds;
         } else if (is_before) {
             before += seconds;
         }
     }
     run.start_seconds = before;
-    run.finish_seconds = all - before - run.survey_seconds;
+    run.survey_seconds = std::max(waited, report.value("survey_seconds", 0.0));
+    run.survey_hidden_seconds = run.survey_seconds - waited;
+    run.finish_seconds = all - before - waited;
     for (const MeasuredPass& pass : run.passes) {
         run.finish_seconds -= pass.stream_seconds;
     }

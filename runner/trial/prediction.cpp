@@ -114,7 +114,8 @@ Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
     prediction.start_seconds = std::min(small.start_seconds, large.start_seconds);
     prediction.finish_seconds = written.of(small.finish_seconds, large.finish_seconds);
     prediction.survey_seconds =
-        large.survey_seconds * ratio(read_bytes(whole), read_bytes(works_of(large)));
+        std::max(0.0, large.survey_seconds * ratio(read_bytes(whole), read_bytes(works_of(large))) -
+                          large.survey_hidden_seconds);
     for (std::size_t i = 0; i < whole.size(); ++i) {
         prediction.passes.push_back(predict_pass(small.passes[i], large.passes[i], whole[i]));
     }

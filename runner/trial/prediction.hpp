@@ -26,10 +26,11 @@ struct MeasuredPass {
 
 /// A run on a part.
 struct MeasuredRun {
-    double start_seconds = 0;         ///< before the first pass's stream, without surveys
-    double finish_seconds = 0;        ///< between passes, and after the last one's stream
-    double survey_seconds = 0;        ///< of reading inputs before the streams, in all passes
+    double start_seconds = 0;  ///< before the first pass's stream, without waiting for surveys
+    double finish_seconds = 0; ///< between passes, and after the last one's stream
+    double survey_seconds = 0; ///< of surveys of inputs, in all passes
     std::vector<MeasuredPass> passes; ///< one or more
+    double survey_hidden_seconds = 0; ///< of survey_seconds, beside the start
 };
 
 /// What the whole job will take.
@@ -43,18 +44,19 @@ struct PassPrediction {
 struct Prediction {
     double start_seconds = 0;
     double finish_seconds = 0;
-    double survey_seconds = 0;
+    double survey_seconds = 0; ///< of which nothing is beside the start
     std::vector<PassPrediction> passes;
 
     double seconds() const;
 };
 
 /// Predicts a run of the same steps whose passes have the work `whole`. A stage takes time in
-/// proportion to its work, at the rate measured in `large`, and so does a survey. The start takes
-/// as long as the shorter of both, since nothing in it depends on the bytes. The end and the time
-/// in which the longest stage waits are as in `large`. They grow with the bytes if they grew from
-/// `small`, a run on a smaller part, to `large` by more than the clock's noise; the end only with
-/// the bytes that may wait for the disk, since the others are on their way while the job runs.
+/// proportion to its work, at the rate measured in `large`, and so does a survey, of which as much
+/// as in `large` is beside the start. The start takes as long as the shorter of both, since nothing
+/// in it depends on the bytes. The end and the time in which the longest stage waits are as in
+/// `large`. They grow with the bytes if they grew from `small`, a run on a smaller part, to `large`
+/// by more than the clock's noise; the end only with the bytes that may wait for the disk, since
+/// the others are on their way while the job runs.
 /// Pure.
 Prediction predict(const MeasuredRun& small, const MeasuredRun& large,
                    std::span<const PassWork> whole);

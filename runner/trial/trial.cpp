@@ -319,7 +319,7 @@ class Trial {
 
     std::string write_page() {
         TrialResults results;
-        results.title = job_.input.file.name + ", tried on a part";
+        results.title = job_.input.file.name + trial_title_end;
         results.lines = lines();
         std::transform(shown_.begin(), shown_.end(), std::back_inserter(results.slices),
                        [](const Box& box) { return box.text(); });

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/files/own_file.hpp"
 #include "runner/page/page_shell.hpp"
 
 #include <filesystem>
@@ -111,6 +112,14 @@ std::string tools(const TrialPage& page) {
     return html + "</div>\n";
 }
 
+/// Refuses a page that try did not make: it would be lost.
+void check_page(const std::string& file) {
+    if (is_of_others(file, std::string(trial_title_end) + "</title>")) {
+        throw Error(ExitCode::output, {"cannot replace the page", file, "try did not make it",
+                                       "Name another folder with --out, or move this file away"});
+    }
+}
+
 } // namespace
 
 std::string trial_html(const TrialPage& page) {
@@ -163,6 +172,7 @@ void PageFolder::make(const std::vector<std::string>& new_names) {
                                        failure ? failure.message() : "a file has that name",
                                        "Name another with --out"});
     }
+    check_page(path_ + "/index.html");
     for (const std::string& name : new_names) {
         const std::string file = path_ + "/" + name;
         if (std::filesystem::exists(std::filesystem::symlink_status(file, failure))) {

@@ -29,6 +29,9 @@ struct TrialPicture {
     std::vector<TrialNumber> numbers;               ///< the same ones of every run
 };
 
+/// What the title of each page ends in.
+inline constexpr const char* trial_title_end = ", tried on a part";
+
 /// What the page of a trial shows.
 struct TrialPage {
     std::string title;

@@ -32,6 +32,8 @@ TEST(Printable, ShowsBytesThatAreNoUtf8) {
         std::string shown = printable("a" + bad + "b");
         EXPECT_EQ(shown.size(), 2 + 4 * bad.size()) << shown;
         EXPECT_EQ(printable(shown), shown);
+        EXPECT_FALSE(is_utf8("a" + bad));
+        EXPECT_TRUE(is_utf8(shown));
     }
     // A lead byte does not hide what follows it.
     EXPECT_EQ(printable("\xe2\x1b["), "\\xe2\\x1b[");

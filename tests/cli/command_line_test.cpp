@@ -51,6 +51,45 @@ TEST(CommandLine, ARunTakesEveryOption) {
     EXPECT_EQ(run.trace, "t.json");
 }
 
+TEST(CommandLine, RanksMayStandBeforeTheVerb) {
+    for (const Words& ranks : {Words{"-n", "3"}, {"-n3"}, {"--ranks", "3"}, {"--ranks=3"}}) {
+        const auto with = [&](const Words& rest) {
+            Words words = ranks;
+            words.insert(words.end(), rest.begin(), rest.end());
+            return words;
+        };
+        EXPECT_EQ(parse_as<RunCommand>(with({"job.toml"})).ranks, 3);
+        EXPECT_EQ(parse_as<RunCommand>(with({"run", "job.toml"})).ranks, 3);
+        EXPECT_EQ(parse_as<batch::Command>(with({"batch", "job.toml"})).run.ranks, 3);
+        EXPECT_EQ(parse_as<PlanCommand>(with({"plan", "job.toml"})).ranks, 3);
+        const auto kind = parse_as<RunCommand>(with({"median", "in.h5", "out.h5"}));
+        EXPECT_EQ(kind.ranks, 3);
+        EXPECT_NE(kind.text.value().find("in.h5"), std::string::npos);
+        EXPECT_NE(refusal(with({"inspect", "in.h5"})).find("no option"), std::string::npos);
+    }
+    EXPECT_NE(refusal({"-n", "median", "in.h5"}).find("-n"), std::string::npos);
+}
+
+TEST(CommandLine, AShapeHasNoMoreAxesThanAFile) {
+    std::string shape = "1";
+    for (int i = 1; i < 33; ++i) {
+        shape += ",1";
+    }
+    EXPECT_NE(refusal({"generate", "noise", "o.npy", "--shape", shape, "--dtype", "uint8"})
+                  .find("--shape has 33 extents, and a file has at most 32 axes"),
+              std::string::npos);
+    EXPECT_NE(refusal({"convert", "i.raw", "o.npy", "--shape", shape, "--dtype", "uint8"})
+                  .find("33 extents"),
+              std::string::npos);
+}
+
+TEST(CommandLine, TheHelpNamesTheCompressionByDefault) {
+    for (const char* verb : {"convert", "generate"}) {
+        const std::string help = parse_as<PrintCommand>({verb, "--help"}).text;
+        EXPECT_NE(help.find("blosc-zstd (default: none)"), std::string::npos);
+    }
+}
+
 TEST(CommandLine, VerifyAndRepairTakeAnOutput) {
     const auto least = parse_as<VerifyCommand>({"verify", "out.h5"});
     EXPECT_EQ(least.file, "out.h5");

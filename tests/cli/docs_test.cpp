@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -52,6 +53,25 @@ TEST(JobFilePage, HasEveryVerbAndOptionAndNoOther) {
     EXPECT_EQ(found(page(), "[^-](--[a-z][a-z-]*)"), options);
     std::set<std::string> told = found(page(), "`runner ([a-z]+)[ `]");
     EXPECT_EQ(told, names);
+}
+
+TEST(JobFilePage, HasARowForEachOptionOfEachVerb) {
+    std::map<std::string, std::set<std::string>> rows;
+    const std::string text = page();
+    const std::regex row("\n\\| ([a-z]+(?:, [a-z]+)*) \\| (`-[^|]*) \\|");
+    for (std::sregex_iterator match(text.begin(), text.end(), row), end; match != end; ++match) {
+        for (const std::string& verb : found((*match)[1].str(), "([a-z]+)")) {
+            rows[verb].merge(found((*match)[2].str(), "`(--[a-z-]+)"));
+        }
+    }
+    for (const Verb& verb : verbs()) {
+        const std::string name(verb.name);
+        const std::vector<std::string> words = {name, "--help"};
+        const std::string help = std::get<PrintCommand>(parse_command_line(words, nullptr)).text;
+        std::set<std::string> options = found(help, "\n  (?:-\\w,)?(--[a-z-]+)");
+        options.erase("--help");
+        EXPECT_EQ(rows[name], options) << name;
+    }
 }
 
 TEST(JobFilePage, ItsExampleParsesAndItsKeysAreTheSamplesKeys) {

@@ -35,6 +35,15 @@ std::string refusal(const Words& words) {
     }
 }
 
+TEST(KindVerbs, NamesThatAreNoUtf8AreRefusedByTheirArgument) {
+    const std::string name = "a\xff.h5";
+    EXPECT_NE(refusal({"median", name, "o.h5"}).find("IN is no text of UTF-8"), std::string::npos);
+    EXPECT_NE(refusal({"median", "i.h5", name}).find("OUT is no text of UTF-8"), std::string::npos);
+    EXPECT_NE(refusal({"median", "i.h5:/" + name, "o.h5"}).find("IN is no text"),
+              std::string::npos);
+    EXPECT_EQ(refusal({"median", "i.h5", name}).find('\xff'), std::string::npos);
+}
+
 TEST(KindVerbs, AKindWithItsKeysIsAJobFile) {
     EXPECT_EQ(job_text({"median", "in.h5:/x", "a b.tif", "--size", "3,5", "--difference", "0.5",
                         "--dtype", "uint8", "--set", "run.lanes=2", "--overwrite"}),

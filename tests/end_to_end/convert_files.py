@@ -458,7 +458,7 @@ def test_command_lines_that_are_wrong():
     bad(2, [".npy", ".tif", ".h5"], "convert", "a.npy", "a.n5")
     bad(2, ["a.jpg", "cannot be read"], "convert", "a.jpg", "a.npy")
     bad(2, ["a.rec", "no format that can be made"], "convert", "a.npy", "a.rec")
-    bad(4, ["a.npy", "--overwrite"], "convert", "a.npy", "a.npy")
+    bad(2, ["a.npy", "over the input"], "convert", "a.npy", "a.npy")
     bad(3, ["none.tif", "No such file"], "convert", "none.tif", "x.h5")
     os.mkfifo("pipe.npy")
     bad(3, ["pipe.npy", "pipe"], "convert", "pipe.npy", "x.h5")

@@ -129,6 +129,41 @@ def test_inspect_says_the_roles():
     assert "image_key" not in found["/exchange/data"] and "frames" not in found["/exchange/theta"]
 
 
+def labels(name, dataset="exchange/data"):
+    with h5py.File(name) as file:
+        return [dim.label for dim in file[dataset].dims]
+
+
+def test_sinograms_are_no_projections():
+    """An output that is transposed has the same path, and other axes."""
+    for marked, theta, names in [(True, THETA, ["y", "theta", "x"]), (False, THETA, ["", "", ""]),
+                                 (False, None, ["", "frame", ""])]:
+        exchange("scan.h5", marked=marked, theta=theta)
+        write("permutation = [1, 0, 2]", kind="transpose")
+        assert not call("job.toml", "--quiet").stderr
+        assert labels("out.h5") == names
+        pathlib.Path("out.h5").rename("sinograms.h5")
+        text = good("inspect", "sinograms.h5:/exchange/data")
+        assert "projections" not in text and "axes: theta" not in text, text
+        write(file="sinograms.h5")
+        bad(2, ["correct has no", "/exchange/data are no frames"], "job.toml", "--quiet")
+        write("size = [3, 3]", kind="median", file="sinograms.h5")
+        assert not call("job.toml", "--quiet").stderr, "theta is not named for two axes"
+        write("permutation = [1, 0, 2]", kind="transpose", file="sinograms.h5")
+        call("job.toml", "--quiet")
+        assert "frames: 12 projections" in good("inspect", "out.h5:/exchange/data")
+        with h5py.File("out.h5") as file:
+            assert np.array_equal(file["exchange/data"][()], DATA)
+
+
+def test_angles_are_as_many_as_frames():
+    exchange("scan.h5", theta=np.arange(SHAPE[0] + 1.0))
+    write()
+    assert "theta: it has 13 numbers, and there are 12 frames" in call("job.toml", "--quiet").stderr
+    with h5py.File("out.h5") as file:
+        assert "theta" not in file["exchange"]
+
+
 def test_other_files_are_none():
     """A group of another name, and one that NeXus marks point elsewhere from."""
     with h5py.File("scan.h5", "w") as file:

@@ -184,6 +184,17 @@ def test_invalid_elements_are_known(dataset):
         assert "are no values" not in run()[0]
 
 
+def test_nan_may_be_a_number():
+    """TOML's own, as Python's dicts have it."""
+    write_invalid()
+    for word in ['"nan"', "nan"]:
+        write_job("bin", "a.nc", f'dataset = "/f"\ninvalid = {word}')
+        assert run()[0] == ""
+        pathlib.Path("o.h5").rename(f"{len(word)}.h5")
+    with h5py.File("5.h5") as one, h5py.File("3.h5") as other:
+        assert one["f"][()].tobytes() == other["f"][()].tobytes()
+
+
 def test_invalid_is_a_choice():
     write_invalid()
     write_job("bin", "a.nc", 'dataset = "/t"\ninvalid = "all"')

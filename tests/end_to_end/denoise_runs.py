@@ -3,6 +3,7 @@
 Lists are compared with numpy's byte for byte, means with float64; and every way to run a job, whole
 or in parts, must make the same bytes.
 """
+import json
 import pathlib
 import subprocess
 
@@ -357,3 +358,29 @@ def test_refusals(runs):
     refuse("int32", 3, ["int32"])
     write_input(np.zeros((2, 4, 6, 5), "float32"))
     refuse("four axes", 3, ["axes"])
+
+
+def test_what_a_survey_finds_is_told_last(runs):
+    """It begins before the output is looked at, whose failure comes first. A value that is none ends
+    the run all the same, on whichever rank, and the report has the time of a survey."""
+    pathlib.Path("out.h5").unlink(missing_ok=True)
+    volume = np.random.default_rng(3).normal(5, 1, (6, 8, 9)).astype("float32")
+    write_input(volume)
+    write_job("denoise", {"window": (3, 3, 3)}, 'resume = "never"')
+    done = runs.call(2, "--report", "report.json")
+    report = json.loads(pathlib.Path("report.json").read_text()) if done.returncode == 0 else {}
+    runs.check(report.get("survey_seconds", 0) > 0, f"no time of a survey: {done.stderr}")
+    volume[5, 4, 3] = np.inf
+    write_input(volume)
+    for ranks in [1, 2]:
+        pathlib.Path("out.h5").unlink(missing_ok=True)
+        done = runs.call(ranks)
+        runs.check(done.returncode == 3 and "voxel [5, 4, 3]" in done.stderr
+                   and done.stderr.count("runner: error") == 1,
+                   f"{ranks} ranks, infinite: exit {done.returncode}, {done.stderr}")
+        pathlib.Path("out.h5").write_text("not ours")
+        done = runs.call(ranks, "--set", "output.overwrite=false")
+        runs.check(done.returncode == 4 and "out.h5" in done.stderr and "voxel" not in done.stderr
+                   and done.stderr.count("runner: error") == 1,
+                   f"{ranks} ranks, an output in the way: exit {done.returncode}, {done.stderr}")
+        pathlib.Path("out.h5").unlink()

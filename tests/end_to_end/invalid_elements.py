@@ -372,3 +372,68 @@ def test_the_number_of_floats_becomes_nan(kind, keys):
     with h5py.File("o.h5") as file:
         assert np.isnan(file["d"].attrs["_FillValue"]) and np.isnan(file["d"][2, 3])
         assert np.isnan(file["d"][()]).sum() == 1
+
+
+@pytest.mark.parametrize("keys, dtype, number", [
+    ('from = "extremes"', "uint8", 255), ("from = [0, 60]", "int16", 63), ("from = [0, 60]\nto = [70, 63]", "uint8", None),
+    ("from = [0, 60]\nto = [0, 62]", "uint8", None), ('from = "extremes"', "float32", None)])
+def test_rescale_warns_of_values_that_count_as_invalid(keys, dtype, number):
+    """Of integers, valid elements may become the number that the invalid ones are."""
+    array = np.arange(60, dtype="uint16").reshape(6, 10)
+    mark = 63 if number in (63, None) else 999
+    array[2, 3] = mark
+    with h5py.File("i.h5", "w") as file:
+        file["d"] = array
+    number = 63 if "[70, 63]" in keys else number
+    write_job("rescale", keys, mark, dtype=dtype)
+    text = call("j.toml", "--quiet").stderr
+    assert text.count("may become what invalid ones are (i.h5:/d)") == (number is not None), text
+    assert number is None or f"these are {number} in the output" in text, text
+
+
+def test_a_fill_that_leaves_some_is_named():
+    """Also where the file alone says which elements are invalid."""
+    with h5py.File("i.h5", "w") as file:
+        file["d"] = np.full((4, 8, 9), 7, "uint16")
+        file["d"].attrs["_FillValue"] = np.uint16(7)
+    job = '[input]\nfile = "i.h5"\n[output]\nfile = "o.h5"\n[[step]]\nkind = "fill"\n{}\n[[step]]\nkind = "stripes"\n'
+    pathlib.Path("j.toml").write_text(job.format(""))
+    bad(2, ["stripes does not take invalid elements", "step 2", "rest = a number"], "j.toml", "--quiet")
+    pathlib.Path("j.toml").write_text(job.format("rest = 5"))
+    assert not call("j.toml", "--quiet").stderr
+    with h5py.File("o.h5") as file:
+        assert np.all(file["d"][()] == 5)
+    pathlib.Path("j.toml").write_text(job.format("rest = 5").replace('"fill"\nrest = 5', '"median"\nsize = [3, 3]'))
+    text = call("j.toml", "--quiet", "--set", "output.overwrite=true").stderr
+    assert "_FillValue = 7; step 2, stripes, takes them as values, the steps before it do not" in text, text
+
+
+@pytest.mark.parametrize("passes", ["", 'save = "saved.h5"\n'])
+def test_steps_heed_what_a_later_one_does_not(passes):
+    """The pipeline makes what its steps make one after the other, where the file alone says what is invalid."""
+    array = np.random.default_rng(4).integers(1, 900, (2, 40, 30)).astype("uint16")
+    array[0, 3:6, 4:9] = array[1, :, 7] = 999
+    with h5py.File("i.h5", "w") as file:
+        file["d"] = array
+        file["d"].attrs["_FillValue"] = np.uint16(999)
+    steps = [f'kind = "median"\nsize = [3, 3]\n{passes}', 'kind = "stripes"\nsize = 5\n', 'kind = "bin"\nfactors = [2, 2]\n']
+    pathlib.Path("j.toml").write_text('[input]\nfile = "i.h5"\ndataset = "/d"\n[output]\nfile = "o.h5"\n[[step]]\n' + "[[step]]\n".join(steps))
+    text = call("j.toml", "--quiet").stderr
+    assert text.count("warning") == 1 and "_FillValue = 999; step 2, stripes, takes them as values" in text, text
+    call("median", "i.h5", "1.h5", "--size", "3,3", "--quiet")
+    assert "_FillValue = 999; stripes takes them as values" in call("stripes", "1.h5", "2.h5", "--size", "5", "--quiet").stderr
+    call("bin", "2.h5", "3.h5", "--factors", "2,2", "--quiet")
+    with h5py.File("o.h5") as found, h5py.File("3.h5") as wanted:
+        assert np.array_equal(found["d"], wanted["d"]) and "_FillValue" not in found["d"].attrs
+    with h5py.File("i.h5", "w") as file:  # of a mask no step makes a number that the later one takes
+        file["d"] = array
+        file["pixel_mask"] = (array[0] == 999).astype("uint32")
+    text = call("j.toml", "--quiet", "--set", "output.overwrite=true").stderr
+    assert "pixel_mask = /pixel_mask; step 2, stripes, takes no invalid elements, so that every step takes" in text, text
+    pathlib.Path("3.h5").replace("4.h5")
+    call("j.toml", "--quiet", "--set", "output.overwrite=true", "--set", 'output.file="3.h5"', "--set", 'input.invalid="none"',
+         *(["--set", "step.1.save=s.h5"] if passes else []))
+    with h5py.File("o.h5") as found, h5py.File("3.h5") as wanted:
+        assert np.array_equal(found["d"], wanted["d"])
+    bad(2, ["stripes does not take invalid elements", "step 2", "kind fill"], "j.toml", "--set", "input.invalid=999",
+        "--set", "output.overwrite=true")

@@ -223,3 +223,18 @@ def test_converted_files_keep_attributes():
         "the dataset@_FillValue: the elements have another type"
     with h5py.File("f.h5") as file:
         assert file["entry/x"].attrs["units"] == "counts" and "_FillValue" not in file["entry/x"].attrs
+
+
+@pytest.mark.parametrize("output", ["out.ome.tif", "out.tif", "out.npy", "out.nii", "out.h5", "out.ome.zarr"])
+def test_frames_of_several_axes(output):
+    """Frames of t and z that become those of one axis are neither t nor z, and one warning says so."""
+    values = np.arange(2 * 3 * 5 * 7, dtype="uint16").reshape(2, 3, 5, 7)
+    tifffile.imwrite("in.ome.tif", values, metadata={"axes": "TZYX", "PhysicalSizeZ": 2.0, "TimeIncrement": 3.0})
+    tifffile.imwrite("stack.ome.tif", values[0], metadata={"axes": "ZYX", "PhysicalSizeZ": 2.0})
+    joined = "the axes t, z, of which frames were taken as one"
+    assert joined in (said("convert", "in.ome.tif", output, "--frames", "0:6:4") or "")
+    assert joined not in (said("convert", "in.ome.tif", output, "--frame", "3", "--overwrite") or "")
+    assert joined not in (said("convert", "in.ome.tif", output, "--overwrite") or "")
+    assert "of which frames" not in (said("convert", "stack.ome.tif", output, "--frames", "0:2", "--overwrite") or "")
+    np.save("in.npy", values)
+    assert "of which frames" not in (said("convert", "in.npy", output, "--frames", "0:6:4", "--overwrite") or "")

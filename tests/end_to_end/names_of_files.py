@@ -7,8 +7,13 @@ import h5py
 import numpy as np
 import pytest
 import tifffile
+from PIL import Image
 
 from harness import bad, call, good
+
+
+def iio_pixels(name):
+    return np.asarray(Image.open(name))
 
 
 def write_job(source, output, more="", section=""):
@@ -223,3 +228,112 @@ def test_a_batch_without_input():
     call("batch", "b.toml")
     with h5py.File("out/s1.h5") as file:
         assert file["data"].shape == (4, 5)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("ending", [".h5", ".npy", ".tif", ".zarr", ".ome.zarr", ".nii.gz", "%d.png"])
+def test_names_that_leave_no_room_for_those_beside_them(ending):
+    """A run may put OUT.partial.shard-1-0-1 beside OUT. Before, such a name was said to be the input, or
+    failed half-way and left files behind."""
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = np.arange(84, dtype="uint16").reshape(2, 6, 7)
+    longest = "n" * (229 - len(ending)) + ending
+    commands = {"k_": ("median", "in.h5"), "c_": ("convert", "in.h5"),
+                "g_": ("generate", "noise", "--shape", "2,6,7", "--dtype", "uint16")}
+    for start, command in commands.items():
+        name = start + longest[2:]
+        for bytes_more in (1, 10, 25, 80):
+            long = "n" * bytes_more + name
+            said = refused(2, [f"{229 + bytes_more} bytes"], *command[:2], long, *command[2:])
+            assert "shorten it to 229" in said, said
+        call(*command[:2], name, *command[2:])
+        assert [each for each in os.listdir() if ".partial" in each or ".lock" in each] == []
+    write_job("in.h5", "n" + longest)
+    refused(2, ["output.file", "230 bytes"], "plan", "j.toml")
+    pathlib.Path("b.toml").write_text(f'kind = "median"\n[batch]\ninputs = ["in.h5"]\noutput = "{{stem}}{longest}"\n'
+                                      "[median]\n")
+    refused(2, ["in" + longest[:40], "231 bytes"], "batch", "b.toml", "--quiet")
+
+
+@pytest.mark.quick
+def test_ranks_before_the_kind_or_the_verb():
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = image()
+    call("-n", "2", "median", "in.h5", "o.h5", "--size", "3,3", "--report", "r.json")
+    assert len(json.loads(pathlib.Path("r.json").read_text())["ranks"]) == 2
+    pathlib.Path("b.toml").write_text('kind = "median"\n[batch]\ninputs = ["in.h5"]\noutput = "out/{stem}.h5"\n'
+                                      "[median]\nsize = [1, 3]\n")
+    call("-n", "2", "batch", "b.toml", "--quiet")
+    assert pathlib.Path("out/in.h5").exists()
+
+
+@pytest.mark.quick
+def test_a_folder_is_no_input():
+    os.mkdir("scans")
+    bad(3, ["scans", "it is a folder", "Name a regular file in it, or a stack"], "median", "scans", "o.h5")
+
+
+def bytes_of_files():
+    return {name: pathlib.Path(name).read_bytes() for name in os.listdir() if os.path.isfile(name)}
+
+
+@pytest.mark.quick
+def test_no_conversion_is_written_over_its_input():
+    """What it leaves out of it would be lost: other datasets, frames, digits."""
+    with h5py.File("two.h5", "w") as file:
+        file["a"] = file["b"] = np.arange(84, dtype="uint16").reshape(2, 6, 7)
+    call("convert", "two.h5:/a", "one.tif")
+    call("convert", "two.h5:/a", "one.ome.zarr")
+    call("convert", "two.h5:/a", "s_%d.png")
+    call("convert", "two.h5:/a", "p-000001.png", "--frame", "0")
+    os.symlink("two.h5", "link.h5")
+    os.mkdir("d")
+    before = bytes_of_files()
+    for source, output in (("two.h5:/a", "two.h5"), ("two.h5:/a", "./d/../two.h5"), ("link.h5:/b", "two.h5"),
+                           ("one.tif", "one.tif"), ("one.ome.zarr", "one.ome.zarr"), ("s_*.png", "s_%d.png"),
+                           ("s_*.png", "s_1.png"), ("s_0.png", "s_*.png"), ("p-000001.png", "p-000001.png")):
+        refused(2, ["over the input", "another name"], "convert", source, output, "--overwrite")
+        if "*" not in source:
+            refused(2, ["over the input"], "convert", source, output, "--overwrite", "--frame", "0")
+        refused(2, ["over the input"], "convert", source, output)
+    refused(2, ["over the input"], "convert", "s_*.png", "s_1.png", "--overwrite", "--frame", "0")
+    assert bytes_of_files() == before
+    call("convert", "two.h5:/b", "s_%d.png", "--overwrite")
+
+
+@pytest.mark.quick
+def test_render_replaces_its_own_pictures_alone():
+    for name in ("mine.png", "other.png", "m-000001.png"):
+        tifffile.imwrite("image.tif", image())
+        call("convert", "image.tif", name)
+    pathlib.Path("notes.png").write_text("no picture")
+    pathlib.Path("empty.png").touch()
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = np.arange(84, dtype="uint16").reshape(2, 6, 7)
+    before = bytes_of_files()
+    for taken in ("other.png", "notes.png"):
+        bad(4, [taken, "render did not make it", "Name another"], "render", "mine.png", taken)
+    bad(2, ["mine.png", "over the input"], "render", "other.png", "mine.png", "mine.png")
+    bad(2, ["mine.png", "over the input"], "render", "m*.png", "mine.png")
+    bad(4, ["m-000001.png", "render did not make it"], "render", "in.h5", "m.png", "--frames", "all")
+    assert bytes_of_files() == before
+    call("render", "mine.png", "empty.png")
+    for _ in range(2):
+        call("render", "mine.png", "made.png")
+        call("render", "in.h5", "n.png", "--frames", "all")
+    bad(2, ["made.png", "over the input"], "render", "made.png", "made.png")
+    assert b"tEXtSoftware\0runner render" in pathlib.Path("made.png").read_bytes()
+    assert np.array_equal(iio_pixels("made.png"), iio_pixels("empty.png"))
+
+
+@pytest.mark.quick
+def test_try_replaces_its_own_page_alone():
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = image()
+    write_job("in.h5", "o.h5")
+    os.mkdir("site")
+    pathlib.Path("site/index.html").write_text("<!DOCTYPE html>\n<title>mine</title>\n")
+    bad(4, ["site/index.html", "try did not make it", "--out"], "try", "j.toml", "--out", "site")
+    assert os.listdir("site") == ["index.html"] and "mine" in pathlib.Path("site/index.html").read_text()
+    for _ in range(2):
+        call("try", "j.toml", "--out", "page")

@@ -380,3 +380,20 @@ def test_odd_headers():
     pathlib.Path("big.nii").write_bytes(header.binaryblock + bytes(4) + array.astype(">i2").tobytes())
     good("convert", "big.nii", "made.nii", "--overwrite")
     check_places("in.nii", "made.nii", lambda at: at)
+
+
+@pytest.mark.quick
+def test_samples_of_colour_are_no_columns():
+    """A volume has none: a colour image is refused, with the formats that have them."""
+    with h5py.File("in.h5", "w") as file:
+        data = file.create_dataset("data", data=volume((12, 13, 3), "int16"))
+        data.attrs["interpretation"] = "rgb-image"
+    for name in ["out.nii", "out.nii.gz", "out.mrc"]:
+        write_job("convolve", name, TAPS, "in.h5")
+        for command in [("job.toml", "--quiet"), ("plan", "job.toml")]:
+            bad(2, ["colour", "[12, 13, 3]", ".ome.tif"], *command)
+        bad(2, ["colour", "[12, 13, 3]", ".ome.tif"], "convert", "in.h5", name)
+        write_job("convolve", name, TAPS, "in.h5", "colour = false")
+        call("job.toml", "--quiet")
+        write_job("convolve", "s_" + name, TAPS, "in.h5", "select = { s = 0 }")
+        call("job.toml", "--quiet")

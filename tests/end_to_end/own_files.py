@@ -201,6 +201,11 @@ def test_pictures_and_scripts():
     assert done.returncode == 4 and "symbolic link" in done.stderr and precious() == PRECIOUS, done
     os.unlink("a.png")
     os.link("precious", "a.png")
+    done = attempt("render", "in.h5:/image", "a.png")
+    assert done.returncode == 4 and "did not make it" in done.stderr and precious() == PRECIOUS, done
+    os.unlink("a.png")
+    os.link("precious", "b.png")
+    pathlib.Path("a.png").touch()  # nothing is lost with an empty file
     assert attempt("render", "in.h5:/image", "a.png").returncode == 0
     assert precious() == PRECIOUS and pathlib.Path("a.png").read_bytes()[1:4] == b"PNG"
     pathlib.Path("site.toml").write_text(SITE)

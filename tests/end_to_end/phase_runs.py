@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from harness import attempt, bad, generator
+from harness import attempt, bad, call, generator
 from kind_rules import corrected, medians, reduced
 from phase_rules import KEYS, TOLERANCE, lines, retrieved, transmissions
 from stripes_runs import chains, check_chain, read, run, scan, write, write_job
@@ -77,9 +77,12 @@ def test_a_nan_fills_its_projection():
     values[1, 3, 4] = np.nan
     write("in.h5", x=values)
     write_job(f"[phase]\n{PHASE}", kind="phase")
-    run(ranks=2)
+    text = call("job.toml", "--quiet", ranks=2).stderr
+    assert text.count("warning") == 1 and "nan_values): it has 600 elements that are NaN" in text, text
     found = read("out.h5")
     assert np.isnan(found[1]).all() and np.isfinite(found[[0, 2]]).all()
+    with h5py.File("out.h5") as file:
+        assert "nan_values = 600\n" in file.attrs["counts"]
 
 
 @pytest.mark.parametrize("ranks, rows", [(1, 100), (3, 9)])

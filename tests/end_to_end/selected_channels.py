@@ -155,3 +155,69 @@ def test_frames():
         '[run]\nbackend = "cpu"\n[median]\nsize = [1, 1]\n')
     call("j.toml", "--quiet")
     assert in_zarr("out.ome.zarr")[3:5] == ([NAMES[0], NAMES[2]], [COLOURS[0], COLOURS[2]])
+
+
+GAPS = {"names": ["DAPI", "", "Cy5"], "colours": ["0000FF", "", "FF0080"], "emissions": [461.0, None, 670.0]}
+
+
+def with_gaps(form):
+    """A channel of which nothing is said between two others, as light through the sample is among dyes."""
+    array = elements()
+    if form == "ome.zarr":
+        write_zarr(array)
+        path = pathlib.Path("in.ome.zarr/zarr.json")
+        node = json.loads(path.read_text())
+        node["attributes"]["ome"]["omero"]["channels"] = [
+            {"label": name, "color": colour} if name else {"active": True}
+            for name, colour in zip(GAPS["names"], GAPS["colours"], strict=True)]
+        path.write_text(json.dumps(node))
+        return "in.ome.zarr"
+    xml = ('<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0">'
+           '<Pixels ID="Pixels:0" DimensionOrder="XYZCT" Type="uint16" BigEndian="false" SizeX="9" SizeY="7" SizeZ="5" SizeC="3" '
+           'SizeT="4">' + "".join(
+               f'<Channel ID="Channel:0:{i}" SamplesPerPixel="1"' + (
+                   f' Name="{name}" Color="{int.from_bytes(bytes.fromhex(colour + "FF"), "big", signed=True)}" '
+                   f'EmissionWavelength="{length}"' if name else "") + "/>"
+               for i, (name, colour, length) in enumerate(zip(*GAPS.values(), strict=True))) +
+           '<TiffData IFD="0" PlaneCount="60"/></Pixels></Image></OME>')
+    tifffile.imwrite("in.ome.tif", array.reshape(60, 7, 9), photometric="minisblack", metadata=None, description=xml)
+    return "in.ome.tif"
+
+
+@pytest.mark.parametrize("form", ["ome.tif", "ome.zarr"])
+@pytest.mark.parametrize("output", ["ome.tif", "ome.zarr", "h5"])
+def test_channels_of_which_nothing_is_said(form, output):
+    """What is said of the others is kept, in each format; no channel gets the name of another."""
+    source = with_gaps(form)
+    pathlib.Path("job.toml").write_text(f'kind = "median"\n[input]\nfile = "{source}"\n[output]\nfile = "out.{output}"\n'
+                                        "[median]\nsize = [1, 1]\n")
+    text = call("job.toml", "--quiet").stderr
+    assert "names of channels" not in text and "colours of channels" not in text
+    said = json.loads(good("inspect", f"out.{output}", "--json"))["datasets"][0]["axes"][1]
+    assert said["channels"] == GAPS["names"]
+    wanted = GAPS["colours"] if output != "ome.zarr" else ["0000FF", "FF0000", "FF0080"]  # which must have one
+    assert said["colours"] == wanted
+    if form == "ome.tif" and output != "ome.zarr":
+        assert said["emissions"] == ["461", "", "670"]
+    if output == "ome.tif":
+        with tifffile.TiffFile("out.ome.tif") as file:
+            channels = list(ElementTree.fromstring(file.ome_metadata).iter(
+                "{http://www.openmicroscopy.org/Schemas/OME/2016-06}Channel"))
+        assert [channel.get("Name") for channel in channels] == ["DAPI", None, "Cy5"]
+        assert "EmissionWavelength" not in channels[1].attrib and "Color" not in channels[1].attrib
+    if output == "ome.zarr":
+        channels = json.loads(pathlib.Path("out.ome.zarr/zarr.json").read_text())["attributes"]["ome"]["omero"]["channels"]
+        assert [channel.get("label") for channel in channels] == ["DAPI", None, "Cy5"]
+
+
+@pytest.mark.parametrize("form", ["ome.tif", "ome.zarr"])
+def test_one_channel_of_them(form):
+    source = with_gaps(form)
+    for select, words in (('"Cy5"', ", channel Cy5"), ("1", "x"), ('"1:3"', ", c (?, Cy5), ")):
+        pathlib.Path("job.toml").write_text(f'kind = "median"\n[input]\nfile = "{source}"\nselect = {{ c = {select} }}\n'
+                                            '[output]\nfile = "out.h5"\noverwrite = true\n[median]\nsize = [1, 1]\n')
+        call("job.toml", "--quiet")
+        found = good("inspect", "out.h5")
+        assert words in found and (", channel " in found) == (", channel " in words), found
+    pathlib.Path("job.toml").write_text(pathlib.Path("job.toml").read_text().replace('"1:3"', '"GFP"'))
+    assert 'its channels are "DAPI", "Cy5"' in call("job.toml", code=2).stderr

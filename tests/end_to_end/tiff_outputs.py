@@ -274,6 +274,26 @@ def test_names_of_axes():
             assert "channels" not in found
 
 
+@pytest.mark.parametrize("labels, read", [
+    (["rotation_angle", "", ""], {".ome.tif": "z, y, x", ".tif": "?, y, x"}),
+    (["y", "rotation_angle", "x"], {".ome.tif": "z, y, x", ".tif": "?, y, x"}),
+    (["t", "u", "v"], {".ome.tif": "t, y, x", ".tif": "t, y, x"}),
+    (["z", "y", "x"], {".ome.tif": "", ".tif": ""}),
+    (["frame", "y", "x"], {".ome.tif": "", ".tif": ""}),
+])
+@pytest.mark.parametrize("ending", [".ome.tif", ".tif"])
+def test_names_that_are_lost(ending, labels, read):
+    """An axis that the file gives another name, or none, is named in a warning."""
+    with h5py.File("in.h5", "w") as file:
+        file["x"] = np.arange(3 * 5 * 7, dtype="uint16").reshape(3, 5, 7)
+        file["x"].attrs["DIMENSION_LABELS"] = labels
+    said = call("convert", "in.h5", "out" + ending).stderr
+    lost = "the names of axes, " + ", ".join(label or "?" for label in labels)
+    assert (f"{lost} (in the file they are {read[ending]})" in said) if read[ending] else "names of axes" not in said, said
+    if "?" not in read[ending]:
+        assert f"axes: {read[ending] or ('z, y, x' if labels[0] == 'z' else 't, y, x')}" in call("inspect", "out" + ending).stdout
+
+
 @pytest.mark.parametrize("name", ["out.tif", "out.ome.tif"])
 def test_killed_and_damaged(name):
     """The description is written when all rows are there; what kills leave of it counts for nothing."""

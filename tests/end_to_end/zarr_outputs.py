@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import struct
+import subprocess
 
 import h5py
 import numcodecs
@@ -147,6 +148,21 @@ def test_types_and_shapes(dtype):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("labels, names, said", [
+    (["rotation_angle", "", ""], ["rotation_angle", "y", "x"], ""),
+    (["", "theta", ""], ["z", "y", "x"], "the names of axes, ?, theta, ?, which OME-Zarr has not in this order"),
+])
+def test_axes_of_which_some_have_names(labels, names, said):
+    """An axis keeps its name where others have none, or a warning says that it is lost."""
+    write_input(noise((3, 5, 7), "uint16"), DIMENSION_LABELS=labels)
+    write_job("transpose", "out.ome.zarr", "permutation = [0, 1, 2]")
+    errors = call("job.toml").stderr
+    image = json.loads(pathlib.Path("out.ome.zarr/zarr.json").read_text())["attributes"]["ome"]["multiscales"][0]
+    assert [axis["name"] for axis in image["axes"]] == names
+    assert said in errors if said else "the names of axes" not in errors
+
+
+@pytest.mark.quick
 def test_image():
     """OME-Zarr has the axes, their spacings and units."""
     array = noise((5, 60, 70), "uint16")
@@ -217,21 +233,23 @@ def test_what_others_made():
 
 FAULTS = ["pwrite:kill@3:out.zarr.partial.shard", "pwrite:torn@6:out.zarr.partial.shard", "pwrite:kill@1:out.zarr.partial/",
           "pwrite:torn@5:out.zarr.partial/", "pwrite:kill@1:out.zarr.partial/zarr.json", "pwrite:torn@1:out.zarr.partial/runner.json",
-          "rename:kill@1:out.zarr.partial/zarr.json", "rename:kill@2:out.zarr.partial"]
+          "rename:kill@2:out.zarr.partial/c", "create:kill@4:out.zarr.partial/c", "fdatasync,fsync:kill@2:out.zarr.partial/c",
+          "rename:kill@1:out.zarr.partial/zarr.json", "rename:kill@38:out.zarr.partial"]  # after 36 shards and zarr.json
 
 
 @pytest.mark.share(0.5)
 @pytest.mark.quick
-@pytest.mark.parametrize("compression", ["none", "zstd"])
-def test_killed(compression):
+@pytest.mark.parametrize(("compression", "layers"), [("none", 1), ("zstd", 1), ("zstd", 2)])
+def test_killed(compression, layers):
     """A run that is killed at any write is resumed by any ranks to the same bytes; a finished output stays until then."""
     write_input(noise((6, 700, 400)), element_size_um=[2.5, 0.5, 0.325])
     write_job("convolve", "out.zarr", TAPS)
-    set_output(f'compression = "{compression}"\nchunk = [1, 64, 128]\nshard = [2, 128, 256]')
+    set_output(f'compression = "{compression}"\nchunk = [{layers}, 64, 128]\nshard = [2, 128, 256]')
     commit = ("--set", "run.chunk_rows=350", "--set", "run.commit_seconds=0")
     call("job.toml", *commit)
     whole = content("out.zarr")
-    for is_there, (number, fault) in itertools.product((False, True), enumerate(FAULTS)):
+    faults = [fault for fault in FAULTS if not (in_memory() and "sync" in fault)]  # there it syncs shards
+    for is_there, (number, fault) in itertools.product((False, True), enumerate(faults)):
         if is_there:
             call("job.toml", *commit, "--set", "convolve.boundary=\"reflect\"")
         else:
@@ -239,12 +257,106 @@ def test_killed(compression):
         before = content("out.zarr")
         environment = {**os.environ, "LD_PRELOAD": programs.fault_shim, "FAULT": fault,
                        "FAULT_LOG": os.path.abspath("fault.log")}
-        call("job.toml", *commit, code=-signal.SIGKILL, env=environment)
+        sync = f"output.sync={'false' if is_there and 'sync' not in fault else 'true'}"
+        call("job.toml", *commit, "--set", sync, code=-signal.SIGKILL, env=environment)
         assert content("out.zarr") == before, fault
         call("job.toml", *commit, ranks=1 + number % 3)
         assert content("out.zarr") == whole, fault
         call("verify", "out.zarr")
         assert sorted(path.name for path in pathlib.Path().glob("out.zarr*")) == ["out.zarr"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("output", ["out.zarr", "out.h5"])
+def test_no_memory_to_pack(output):
+    """A packer that gets no memory, at first or for a chunk, ends the run with code 6; then the run is resumed."""
+    write_input(noise((4, 60, 70)))
+    write_job("convolve", output, TAPS)
+    set_output('chunk = [1, 20, 70]\ncompression = "%s"' % ("zstd" if output == "out.zarr" else "bitshuffle-zstd"))
+    for k in (1, 2):
+        environment = {**os.environ, "LD_PRELOAD": programs.memory_shim, "FAULT": f"malloc:ENOMEM@{k}:libzstd",
+                       "FAULT_LOG": os.path.abspath("memory.log")}
+        assert "cannot take host memory (zstd" in call("job.toml", "--set", "run.io_threads=1", code=6, env=environment).stderr
+    call("job.toml")
+    call("verify", output)
+
+
+@pytest.mark.quick
+def test_file_removed_during_the_run():
+    """A file of chunks that somebody removes while it grows ends the run, which then resumes; the others are kept."""
+    write_input(noise((4, 60, 70)))
+    write_job("convolve", "out.zarr", TAPS)
+    set_output('compression = "zstd"\nchunk = [1, 20, 70]\nshard = [2, 60, 70]')
+    call("job.toml")
+    whole = content("out.zarr")
+    shutil.rmtree("out.zarr")
+    held = os.path.abspath("held")
+    environment = {**os.environ, "LD_PRELOAD": programs.fault_shim, "FAULT": f"pwrite:hold={held}@1:out.zarr.partial.shard-1-0",
+                   "FAULT_LOG": os.path.abspath("fault.log")}
+    settings = ["--set", "run.io_threads=1", "--set", "run.chunk_rows=120", "--set", "run.lanes=1"]
+    run = subprocess.Popen([programs.runner, "job.toml", *settings], env=environment, stderr=subprocess.PIPE, text=True)
+    while not (waits := list(pathlib.Path().glob("held.*"))):
+        assert run.poll() is None
+    grown = pathlib.Path("out.zarr.partial/c/0/0/0.partial")
+    if in_memory():
+        assert not grown.exists()
+    else:
+        grown.unlink()
+    waits[0].unlink()
+    error = run.communicate()[1]
+    if not in_memory():
+        assert run.returncode == 4 and "have changed on the disk" in error and "same command again" in error
+        call("job.toml")
+    assert content("out.zarr") == whole
+    call("verify", "out.zarr")
+
+
+@pytest.mark.quick
+def test_room_for_the_rest():
+    """Of what a killed run left, the disk space counts as free that it takes, not the holes in its files."""
+    write_input(noise((4, 60, 70)))
+    write_job("convolve", "out.zarr", TAPS)
+    set_output('compression = "none"')
+    environment = {**os.environ, "LD_PRELOAD": programs.fault_shim, "FAULT": "rename:kill@1:out.zarr.partial/c",
+                   "FAULT_LOG": os.path.abspath("fault.log")}
+    call("job.toml", code=-signal.SIGKILL, env=environment)
+    grown = pathlib.Path("out.zarr.partial/c/0/0/0.partial")
+    assert grown.is_file()
+    before, hole = free_bytes(), 2**42
+    os.truncate(grown, hole)
+    assert abs(free_bytes() - before) < hole / 2
+    os.truncate(grown, noise((4, 60, 70)).nbytes)
+    call("job.toml")
+    call("verify", "out.zarr")
+
+
+def free_bytes():
+    return json.loads(call("plan", "job.toml", "--json").stdout)["disk_free_bytes"]
+
+
+def in_memory():
+    """Whether outputs lie in memory, where runner writes chunks twice."""
+    return subprocess.run(["stat", "-f", "-c", "%T", "."], capture_output=True, text=True, check=True).stdout.strip() == "tmpfs"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("layout", "twice"), [('compression = "none"\nchunk = [2, 64, 128]', False), ('compression = "zstd"\nchunk = [1, 64, 128]', False),
+                                               *(('compression = "blosc-lz4"\nchunk = [2, 64, 128]', twice) for twice in (False, True))])
+def test_written_once(layout, twice):
+    """Chunks are in their files when the rows are done; in memory, and where memory is short for several layers, they are not."""
+    data = noise((6, 200, 400))
+    write_input(data)
+    write_job("transpose", "out.zarr", "permutation = [0, 1, 2]")
+    set_output(layout)
+    environment = {**os.environ, "LD_PRELOAD": programs.fault_shim, "FAULT": "rename:kill@1:out.zarr.partial/c",
+                   "FAULT_LOG": os.path.abspath("fault.log")}
+    least = json.loads(call("plan", "job.toml", "--json").stdout)["memory_per_rank"]["host_bytes"]
+    memory = least if twice else 2**30  # the plan's alone, or with room for rows that wait
+    call("job.toml", "--set", f"run.host_memory={memory}", code=-signal.SIGKILL, env=environment)
+    waiting = sum(path.stat().st_size for path in pathlib.Path().glob("out.zarr.partial.shard-*"))
+    assert waiting > data.nbytes / 2 if twice or in_memory() else waiting < 100 * 50 * 6  # a record for each part
+    call("job.toml")
+    assert np.array_equal(read_array("out.zarr")[0], data)
 
 
 @pytest.mark.quick
@@ -314,6 +426,20 @@ def test_files_repaired(layout, change):
         assert content("out.zarr") == whole
         call("verify", "out.zarr")
         assert "complete already" in call("job.toml", "--set", "output.overwrite=false").stderr
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("output", ["out.zarr", "out.ome.zarr"])
+def test_only_file_missing(output):
+    """Where all chunks are in one file and it is missing, all rows are wrong; then repair leaves what is there."""
+    write_input(noise((6, 70, 40)))
+    write_job("convolve", output, TAPS)
+    call("job.toml")
+    name, = [name for name in content(output) if name.endswith("c/0/0/0")]
+    damage(output, name, "remove")
+    found = call("verify", output, code=7).stdout
+    assert "wrong: " in found and name in found
+    assert "may be another file" in call("repair", output, code=7).stderr
 
 
 @pytest.mark.quick

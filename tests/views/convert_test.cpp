@@ -112,11 +112,9 @@ TEST_F(Convert, MendsACountThatIsWrong) {
     file.seekp(12).put(1);
     file.close();
     EXPECT_EQ(inspect_dataset(path("a.sand"), "").notes.size(), 1);
-    ConvertRequest again = request("a.sand", "a.sand");
-    again.overwrite = Overwrite::yes;
-    convert(own_files(), again);
-    EXPECT_TRUE(inspect_dataset(path("a.sand"), "").notes.empty());
-    EXPECT_EQ(read_dataset<std::uint8_t>(path("a.sand"), ""), cells_);
+    to("a.sand", "b.sand");
+    EXPECT_TRUE(inspect_dataset(path("b.sand"), "").notes.empty());
+    EXPECT_EQ(read_dataset<std::uint8_t>(path("b.sand"), ""), cells_);
 }
 
 TEST_F(Convert, OtherElementsStayWhatTheyAreInHdf5) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <oneapi/tbb/parallel_for.h>
 
@@ -17,12 +18,13 @@ namespace {
 /// Values of pixels, to which elements are added in any order of lines but in order along each.
 class Pixels {
   public:
-    Pixels(std::int64_t count, Projection projection)
-        : projection_(projection), values_(static_cast<std::size_t>(count), start()),
-          counts_(values_.size()) {}
+    /// `invalid`: the number of elements that are no values.
+    Pixels(std::int64_t count, Projection projection, std::optional<double> invalid)
+        : projection_(projection), invalid_(invalid),
+          values_(static_cast<std::size_t>(count), start()), counts_(values_.size()) {}
 
     void add(std::int64_t pixel, double value) {
-        if (!std::isfinite(value)) {
+        if (!std::isfinite(value) || value == invalid_) {
             return;
         }
         double& own = values_[static_cast<std::size_t>(pixel)];
@@ -54,6 +56,7 @@ class Pixels {
     }
 
     Projection projection_;
+    std::optional<double> invalid_;
     std::vector<double> values_;
     std::vector<std::int64_t> counts_;
 };
@@ -101,7 +104,8 @@ std::vector<double> project(const ImageSource& source, std::int64_t volume, Proj
     const std::int64_t row_bytes = view.width * size_of(type);
     const std::int64_t step = std::clamp<std::int64_t>(memory / row_bytes, 1, view.height);
     std::vector<std::byte> rows(static_cast<std::size_t>(step * row_bytes));
-    Pixels pixels(source.image.width * source.image.height, projection);
+    Pixels pixels(source.image.width * source.image.height, projection,
+                  source.reader->info().invalid_value);
     for (std::int64_t z = 0; z < view.depth; ++z) {
         for (std::int64_t first = 0; first < view.height; first += step) {
             const std::int64_t count = std::min(step, view.height - first);

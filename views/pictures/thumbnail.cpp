@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <oneapi/tbb/parallel_for.h>
@@ -13,11 +14,13 @@
 namespace runner {
 namespace {
 
-/// Sums of the finite elements that fall into each box, and how many they are.
+/// Sums of the finite elements that fall into each box, and how many they are. `invalid`: the
+/// number of elements that are no values.
 class Boxes {
   public:
-    Boxes(const ImageShape& image, std::int64_t width, std::int64_t height)
-        : image_(image), width_(width), height_(height),
+    Boxes(const ImageShape& image, std::int64_t width, std::int64_t height,
+          std::optional<double> invalid = {})
+        : image_(image), width_(width), height_(height), invalid_(invalid),
           sums_(static_cast<std::size_t>(width * height * image.channels)), counts_(sums_.size()) {}
 
     /// Adds lines [first, first + lines) of the image. Box columns in parallel, each of which adds
@@ -64,7 +67,7 @@ class Boxes {
             std::int64_t count = 0;
             for (std::int64_t at = first_of(x, width_, image_.width); at < end; ++at) {
                 const auto value = static_cast<double>(line[at * image_.channels + channel]);
-                if (std::isfinite(value)) {
+                if (std::isfinite(value) && value != invalid_) {
                     sum += value;
                     ++count;
                 }
@@ -78,6 +81,7 @@ class Boxes {
     ImageShape image_;
     std::int64_t width_;
     std::int64_t height_;
+    std::optional<double> invalid_;
     std::vector<double> sums_;
     std::vector<std::int64_t> counts_;
 };
@@ -159,7 +163,8 @@ Thumbnail shrink(const ImageSource& source, std::int64_t frame, std::int64_t siz
     const ElementType type = source.reader->info().array.type;
     ImageLines lines(source, frame, sampling.column_step, memory);
     const int channels = source.palette == Palette::sand ? 3 : image.channels;
-    Boxes boxes({1, sampling.lines, lines.width(), channels}, shown.width, shown.height);
+    Boxes boxes({1, sampling.lines, lines.width(), channels}, shown.width, shown.height,
+                source.reader->info().invalid_value);
     const bool all = sampling.lines == image.height;
     const std::int64_t step = all ? lines.step() : 1;
     for (std::int64_t first = 0; first < sampling.lines; first += step) {

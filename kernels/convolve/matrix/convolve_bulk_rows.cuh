@@ -36,9 +36,9 @@ template <class Shape> class BulkRows {
         static_cast<int>(Shape::in_width * sizeof(PushColumn) + sizeof(Plan) + 16 * Shape::stages);
 
     /// `shared`: shared_bytes, aligned to 16.
-    __device__ BulkRows(const ConvolveView<typename Shape::Value>& view, Element* ring,
+    __device__ BulkRows(const ConvolveImages<typename Shape::Value>& images, Element* ring,
                         unsigned char* shared)
-        : view_(view), ring_(ring), columns_(reinterpret_cast<PushColumn*>(shared)),
+        : images_(images), ring_(ring), columns_(reinterpret_cast<PushColumn*>(shared)),
           plan_(reinterpret_cast<Plan*>(columns_ + Shape::in_width)),
           barriers_(shared_address(plan_ + 1)) {}
 
@@ -48,7 +48,7 @@ template <class Shape> class BulkRows {
     __device__ void prepare(const ConvolveTile& tile, int batches) {
         first_needed_ = tile.first_row - Shape::radius;
         const std::int64_t start = tile.first_column - Shape::halo;
-        const std::int64_t end = view_.columns - start;
+        const std::int64_t end = images_.columns - start;
         const int inside = start < 0 ? static_cast<int>(-start) : 0;
         const int inside_end = static_cast<int>(end < Shape::in_width ? end : Shape::in_width);
         const int needed_end = inside_end + Shape::radius < Shape::in_width
@@ -56,20 +56,20 @@ template <class Shape> class BulkRows {
                                    : Shape::in_width;
         const int outside = inside + needed_end - inside_end;
         const auto column_of = [&](int i) { return i < inside ? i : i - inside + inside_end; };
-        if (view_.boundary == Boundary::constant) {
+        if (images_.boundary == Boundary::constant) {
             for (int i = static_cast<int>(threadIdx.x); i < outside * Shape::rows * Shape::stages;
                  i += Shape::threads) {
-                ring_[i / outside * Shape::in_pitch + column_of(i % outside)] = view_.fill;
+                ring_[i / outside * Shape::in_pitch + column_of(i % outside)] = images_.fill;
             }
         }
         for (int i = static_cast<int>(threadIdx.x); i < outside; i += Shape::threads) {
             const int at = column_of(i);
-            columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
+            columns_[i] = {at, map_index(start + at, images_.columns, images_.boundary)};
         }
         if (threadIdx.x == 0) {
             make_plan(tile, batches, start + inside, inside_end - inside);
             plan_->first = inside;
-            plan_->outside = view_.boundary == Boundary::constant ? 0 : outside;
+            plan_->outside = images_.boundary == Boundary::constant ? 0 : outside;
             for (int s = 0; s < Shape::stages; ++s) {
                 make_bulk_barrier(arrived(s), plan_->outside > 0 ? 1 + 32 : 1);
                 make_bulk_barrier(left(s), Shape::threads / 32);
@@ -145,11 +145,11 @@ template <class Shape> class BulkRows {
     __device__ void make_plan(const ConvolveTile& tile, int batches, std::int64_t column,
                               int columns) {
         const int needed = static_cast<int>(tile.rows) + 2 * Shape::radius;
-        const std::int64_t first = first_needed_ - view_.in_first;
-        const NeededRows direct = rows_within(first, view_.in_rows, needed);
-        plan_->frame =
-            static_cast<const Element*>(view_.in) + tile.frame * view_.in_rows * view_.columns;
-        plan_->from = plan_->frame + first * view_.columns + column;
+        const std::int64_t first = first_needed_ - images_.in_first;
+        const NeededRows direct = rows_within(first, images_.in_rows, needed);
+        plan_->frame = static_cast<const Element*>(images_.in) +
+                       tile.frame * images_.in_rows * images_.columns;
+        plan_->from = plan_->frame + first * images_.columns + column;
         plan_->needed = needed;
         plan_->batches = batches;
         plan_->wanted = batches;
@@ -198,13 +198,13 @@ template <class Shape> class BulkRows {
     __device__ void load_direct(int k, std::uint32_t to, std::uint32_t barrier) {
         const unsigned bytes = plan_->bytes;
         const Element* from =
-            plan_->from + static_cast<std::int64_t>(k) * Shape::rows * view_.columns;
+            plan_->from + static_cast<std::int64_t>(k) * Shape::rows * images_.columns;
         expect_bytes(barrier, bytes * Shape::rows);
 #pragma unroll
         for (int r = 0; r < Shape::rows; ++r) {
             copy_bulk(to, from, bytes, barrier);
             to += pitch_bytes;
-            from += view_.columns;
+            from += images_.columns;
         }
     }
 
@@ -215,9 +215,9 @@ template <class Shape> class BulkRows {
             const std::int64_t held = held_of(k * Shape::rows + r);
             if (held >= 0) {
                 expect_bytes(barrier, plan_->bytes);
-                const std::int64_t past = held - (first_needed_ - view_.in_first);
+                const std::int64_t past = held - (first_needed_ - images_.in_first);
                 copy_bulk(to + static_cast<unsigned>(r) * pitch_bytes,
-                          plan_->from + past * view_.columns, plan_->bytes, barrier);
+                          plan_->from + past * images_.columns, plan_->bytes, barrier);
             }
         }
     }
@@ -228,8 +228,8 @@ template <class Shape> class BulkRows {
         if (row >= plan_->needed) {
             return -1;
         }
-        const std::int64_t held = held_row(view_, first_needed_ + row);
-        return held < view_.in_rows ? held : -1;
+        const std::int64_t held = held_row(images_, first_needed_ + row);
+        return held < images_.in_rows ? held : -1;
     }
 
     /// The columns beyond the image's border, a lane a column.
@@ -239,12 +239,12 @@ template <class Shape> class BulkRows {
             Element* to = ring_ + stage * Shape::rows * Shape::in_pitch + columns_[i].at;
             const Element* from = plan_->frame + columns_[i].held;
             if (direct) {
-                const std::int64_t first = first_needed_ - view_.in_first;
-                from += (first + static_cast<std::int64_t>(k) * Shape::rows) * view_.columns;
+                const std::int64_t first = first_needed_ - images_.in_first;
+                from += (first + static_cast<std::int64_t>(k) * Shape::rows) * images_.columns;
 #pragma unroll
                 for (int r = 0; r < Shape::rows; ++r) {
                     copy_async<sizeof(Element)>(to + r * Shape::in_pitch, from);
-                    from += view_.columns;
+                    from += images_.columns;
                 }
                 continue;
             }
@@ -253,13 +253,13 @@ template <class Shape> class BulkRows {
                 const std::int64_t held = held_of(k * Shape::rows + r);
                 if (held >= 0) {
                     copy_async<sizeof(Element)>(to + r * Shape::in_pitch,
-                                                from + held * view_.columns);
+                                                from + held * images_.columns);
                 }
             }
         }
     }
 
-    const ConvolveView<typename Shape::Value>& view_;
+    const ConvolveImages<typename Shape::Value>& images_;
     Element* ring_;
     PushColumn* columns_;
     Plan* plan_;

@@ -22,17 +22,17 @@ namespace runner::convolve_cuda {
 /// No barrier holds the warps together, so that some make products while others load and store.
 template <int R> class Matrix {
   public:
-    using Arguments = MatrixArguments<R>;
+    using Arguments = MatrixCall<R>;
     using Shape = MatrixShape<R>;
     using Rows = BulkRows<Shape>;
     static constexpr int shared_bytes =
         (Shape::in_elements + Shape::sum_elements + 2 * Shape::places) * 8 + Rows::shared_bytes;
 
-    __device__ Matrix(const Arguments& arguments, const ConvolveTile& tile, unsigned char* shared)
-        : arguments_(arguments), view_(arguments.view), tile_(tile),
-          in_(reinterpret_cast<double*>(shared)), sums_(in_ + Shape::in_elements),
-          row_taps_(sums_ + Shape::sum_elements), column_taps_(row_taps_ + Shape::places),
-          rows_(view_, in_, reinterpret_cast<unsigned char*>(column_taps_ + Shape::places)) {}
+    __device__ Matrix(const Arguments& call, const ConvolveTile& tile, unsigned char* shared)
+        : call_(call), images_(call.images), tile_(tile), in_(reinterpret_cast<double*>(shared)),
+          sums_(in_ + Shape::in_elements), row_taps_(sums_ + Shape::sum_elements),
+          column_taps_(row_taps_ + Shape::places),
+          rows_(images_, in_, reinterpret_cast<unsigned char*>(column_taps_ + Shape::places)) {}
 
     /// The first rows of the tile whose outputs are right; the same in all threads.
     __device__ int run() {
@@ -101,8 +101,8 @@ template <int R> class Matrix {
         }
         for (int i = static_cast<int>(threadIdx.x); i < Shape::places; i += Shape::threads) {
             const bool tap = i >= 7 && i < 7 + Shape::taps;
-            row_taps_[i] = tap ? arguments_.padded_row[i - 7] : no_sum<double>;
-            column_taps_[i] = tap ? arguments_.padded_column[i - 7] : no_sum<double>;
+            row_taps_[i] = tap ? call_.padded_row[i - 7] : no_sum<double>;
+            column_taps_[i] = tap ? call_.padded_column[i - 7] : no_sum<double>;
         }
         __syncthreads();
         rows_.prepare(tile_, batches);
@@ -196,17 +196,18 @@ template <int R> class Matrix {
         }
         __syncwarp();
         const int column = first_column() + lane() % 8 * 2;
-        if (tile_.first_column + column < view_.columns) {
+        if (tile_.first_column + column < images_.columns) {
             const int row = (k - 1) * Shape::rows - 2 * R + lane() / 8;
-            double* out = static_cast<double*>(view_.out) +
-                          (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
-                              view_.columns +
-                          tile_.first_column + column;
+            double* out =
+                static_cast<double*>(images_.out) +
+                (tile_.frame * images_.out_rows + tile_.first_row - images_.out_first + row) *
+                    images_.columns +
+                tile_.first_column + column;
             const double* from = sums_ + lane() / 8 * Shape::sum_pitch + column;
 #pragma unroll
             for (int r = 0; r < Shape::rows; r += 4) {
                 if (static_cast<unsigned>(row + r) < static_cast<unsigned>(tile_.rows)) {
-                    *reinterpret_cast<Vector<double>*>(out + r * view_.columns) =
+                    *reinterpret_cast<Vector<double>*>(out + r * images_.columns) =
                         *reinterpret_cast<const Vector<double>*>(from + r * Shape::sum_pitch);
                 }
             }
@@ -218,13 +219,13 @@ template <int R> class Matrix {
     /// that meet it. `k`: the batch.
     __device__ bool store_row_sums(double (&made)[2][4], int k) {
         const std::int64_t row = rows_.first_needed() + std::int64_t{k} * Shape::rows;
-        if (view_.boundary == Boundary::constant &&
-            (row < 0 || row + Shape::rows > view_.frame_rows)) {
+        if (images_.boundary == Boundary::constant &&
+            (row < 0 || row + Shape::rows > images_.frame_rows)) {
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
-                if (is_fill_row(view_, row + own_row() + 8 * h)) {
-                    made[0][2 * h] = made[0][2 * h + 1] = view_.fill;
-                    made[1][2 * h] = made[1][2 * h + 1] = view_.fill;
+                if (is_fill_row(images_, row + own_row() + 8 * h)) {
+                    made[0][2 * h] = made[0][2 * h + 1] = images_.fill;
+                    made[1][2 * h] = made[1][2 * h + 1] = images_.fill;
                 }
             }
         }
@@ -255,11 +256,11 @@ template <int R> class Matrix {
             return false;
         }
         const std::int64_t row = rows_.first_needed() + std::int64_t{k} * Shape::rows + own_row();
-        const unsigned among = (is_fill_row(view_, row) ? 0 : 0x33U) |
-                               (is_fill_row(view_, row + 8) ? 0 : 0xccU); // sums e of row e / 2
-        const int last = R + arguments_.row_radius();                     // place of the last tap
+        const unsigned among = (is_fill_row(images_, row) ? 0 : 0x33U) |
+                               (is_fill_row(images_, row + 8) ? 0 : 0xccU); // sums e of row e / 2
+        const int last = R + call_.row_radius();                            // place of the last tap
         in += lane() % 4 * 2 + last;
-        return Doubts(made).any(among, arguments_.padded_row[last], [&](int i) {
+        return Doubts(made).any(among, call_.padded_row[last], [&](int i) {
             return in[i % 4 / 2 * 8 * Shape::in_pitch + i / 4 * 8 + i % 2];
         });
     }
@@ -275,22 +276,22 @@ template <int R> class Matrix {
                 static_cast<unsigned>(row + 4 * i) < static_cast<unsigned>(tile_.rows);
             among |= stored ? 5U << (i / 2 * 4 + i % 2) : 0U; // of both columns
         }
-        if (tile_.first_column + column >= view_.columns) {
+        if (tile_.first_column + column >= images_.columns) {
             return false;
         }
         const Doubts doubts(done);
         // The last row that a tap met is at hand only for the full radius.
-        if (arguments_.column_radius() < R) {
+        if (call_.column_radius() < R) {
             return ((doubts.zeros | doubts.no_numbers) & among) != 0;
         }
         const double* sums = sums_ + lane() % 4 * Shape::sum_pitch + column;
-        return doubts.any(among, arguments_.padded_column[2 * R], [&](int i) {
+        return doubts.any(among, call_.padded_column[2 * R], [&](int i) {
             return sums[(i / 4 * 8 + i % 2 * 4) * Shape::sum_pitch + i % 4 / 2];
         });
     }
 
-    const Arguments& arguments_;
-    const ConvolveView<double>& view_;
+    const Arguments& call_;
+    const ConvolveImages<double>& images_;
     const ConvolveTile& tile_;
     double* in_;
     double* sums_; ///< row sums of a batch; a warp has its columns alone

@@ -22,7 +22,7 @@ template <int R> constexpr bool has_ring = R >= 16;
 
 template <int R>
 using ExactPush = Push<double, R, PushLayout<MatrixShape<R>::width, 1, 8, 16, 2, 2, 1, 2>, double,
-                       double, SharedColumnsArguments<R>, true>;
+                       double, SharedColumnsCall<R>, true>;
 
 template <int R> using ExactRing = RingShape<double, MatrixShape<R>::width, 16>;
 
@@ -38,8 +38,9 @@ template <int R> constexpr int shared_bytes() {
 }
 
 /// A block's tile without its first rows.
-template <int R> __device__ ConvolveTile rest_of_tile(const ConvolveView<double>& view, int rows) {
-    ConvolveTile tile(view, view.first_tile + blockIdx.x, MatrixShape<R>::width);
+template <int R>
+__device__ ConvolveTile rest_of_tile(const ConvolveImages<double>& images, int rows) {
+    ConvolveTile tile(images, images.first_tile + blockIdx.x, MatrixShape<R>::width);
     tile.first_row += rows;
     tile.rows -= rows;
     return tile;
@@ -47,20 +48,20 @@ template <int R> __device__ ConvolveTile rest_of_tile(const ConvolveView<double>
 
 /// Makes outputs of a tile without the tensor cores, in the same shared memory.
 template <int R>
-__device__ void make_exactly(const MatrixArguments<R>& arguments, const ConvolveTile& tile,
+__device__ void make_exactly(const MatrixCall<R>& call, const ConvolveTile& tile,
                              unsigned char* shared) {
     if constexpr (has_push<R>) {
-        if (arguments.column_radius() >= R - 3 || !has_ring<R>) {
-            ExactPush<R>(arguments.push, tile, shared).run();
+        if (call.column_radius() >= R - 3 || !has_ring<R>) {
+            ExactPush<R>(call.push, tile, shared).run();
             __syncthreads();
             return;
         }
     }
     if constexpr (has_ring<R>) {
         // Known here, so that code for other types is not compiled.
-        __builtin_assume(arguments.ring.in_type == ElementType::float64);
-        __builtin_assume(arguments.ring.out_type == ElementType::float64);
-        Ring<ExactRing<R>>(arguments.ring, tile, reinterpret_cast<double*>(shared)).run();
+        __builtin_assume(call.ring.in_type == ElementType::float64);
+        __builtin_assume(call.ring.out_type == ElementType::float64);
+        Ring<ExactRing<R>>(call.ring, tile, reinterpret_cast<double*>(shared)).run();
         __syncthreads();
     }
 }
@@ -69,23 +70,23 @@ __device__ void make_exactly(const MatrixArguments<R>& arguments, const Convolve
 /// the matrix kernel has just made none.
 template <int R>
 __global__ void __launch_bounds__(MatrixShape<R>::threads, 1)
-    convolve_matrix_kernel(const __grid_constant__ MatrixArguments<R> arguments) {
+    convolve_matrix_kernel(const __grid_constant__ MatrixCall<R> call) {
 #if __CUDA_ARCH__ == 900
     extern __shared__ __align__(128) unsigned char shared[];
     int done = 0; // rows
     int again = 64;
 #pragma unroll 1
     for (;;) {
-        const ConvolveTile tile = rest_of_tile<R>(arguments.view, done);
-        const int right = tile.rows > 0 ? Matrix<R>(arguments, tile, shared).run() : 0;
+        const ConvolveTile tile = rest_of_tile<R>(call.images, done);
+        const int right = tile.rows > 0 ? Matrix<R>(call, tile, shared).run() : 0;
         if (right == tile.rows) {
             break;
         }
         done += right;
         again = right > 0 ? 128 : 2 * again;
-        ConvolveTile part = rest_of_tile<R>(arguments.view, done);
+        ConvolveTile part = rest_of_tile<R>(call.images, done);
         part.rows = again < part.rows ? again : part.rows;
-        make_exactly<R>(arguments, part, shared);
+        make_exactly<R>(call, part, shared);
         done += static_cast<int>(part.rows);
     }
 #endif
@@ -102,27 +103,27 @@ template <int R> bool has_kernel(CudaQueue& queue) {
 
 /// Tiles of radius R, or of smaller ones: taps are centred and padded.
 template <int R>
-void convolve_matrix(CudaQueue& queue, ConvolveView<double> view, std::int64_t frames,
+void convolve_matrix(CudaQueue& queue, ConvolveImages<double> images, std::int64_t frames,
                      const std::vector<double>& row_taps, const std::vector<double>& column_taps) {
     static_assert(2 * MatrixShape<R>::width == MatrixShape<R>::threads); // as of the exact kernels
-    MatrixArguments<R> arguments{};
-    arguments.view = arguments.push.view = view;
-    arguments.ring = ring_arguments(view, ElementType::float64, ElementType::float64, row_taps,
-                                    column_taps, MatrixShape<R>::width);
+    MatrixCall<R> call{};
+    call.images = call.push.images = images;
+    call.ring = ring_call(images, ElementType::float64, ElementType::float64, row_taps, column_taps,
+                          MatrixShape<R>::width);
     if (has_push<R>) {
-        set_taps(arguments.push, row_taps, column_taps);
+        set_taps(call.push, row_taps, column_taps);
     }
     const auto centred = [](const std::vector<double>& taps, double* all) {
         std::fill(all, all + MatrixShape<R>::taps, no_sum<double>);
         std::copy(taps.begin(), taps.end(), all + (MatrixShape<R>::taps - taps.size()) / 2);
     };
-    centred(row_taps, arguments.padded_row);
-    centred(column_taps, arguments.padded_column);
+    centred(row_taps, call.padded_row);
+    centred(column_taps, call.padded_column);
     launch_tiles(queue, convolve_matrix_kernel<R>, MatrixShape<R>::threads, shared_bytes<R>(),
                  MatrixShape<R>::width, SegmentCut{92, std::max(256, 8 * R)}, frames,
-                 image_work(view, frames, sizeof(double), sizeof(double),
+                 image_work(images, frames, sizeof(double), sizeof(double),
                             static_cast<std::int64_t>(row_taps.size() + column_taps.size())),
-                 arguments);
+                 call);
 }
 
 template <int R> PushLaunch<double> matrix_launch(CudaQueue& queue) {

@@ -38,7 +38,7 @@ template <int radius_> struct MatrixShape {
 
 /// For the push kernel with columns of radius R − 3 to R, whose sums two threads share: the lower
 /// half of the block has the upper R + 1 sums.
-template <int R> struct SharedColumnsArguments : AnyPushArguments<double, R> {
+template <int R> struct SharedColumnsCall : AnyPushCall<double, R> {
     __device__ bool has_sum(int s) const {
         const int radius = (R + s + 1) / 2; // the least that has it in the lower half
         return radius <= R - 3 || static_cast<int>(threadIdx.x) >= MatrixShape<R>::width ||
@@ -47,13 +47,13 @@ template <int R> struct SharedColumnsArguments : AnyPushArguments<double, R> {
 };
 
 /// What the matrix kernel is given, and what the kernels are given that make some rows again.
-template <int R> struct MatrixArguments {
-    ConvolveView<double> view;
+template <int R> struct MatrixCall {
+    ConvolveImages<double> images;
     double
         padded_row[2 * R + 1]; ///< in the order in which they are applied, −0 where there is none
     double padded_column[2 * R + 1];
-    RingArguments<double> ring;
-    SharedColumnsArguments<R> push; ///< without taps where R is above 32
+    RingCall<double> ring;
+    SharedColumnsCall<R> push; ///< without taps where R is above 32
 
     __device__ int row_radius() const { return ring.row_radius; }
     __device__ int column_radius() const { return ring.column_radius; }

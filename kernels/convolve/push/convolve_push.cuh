@@ -13,7 +13,7 @@
 namespace runner::convolve_cuda {
 
 /// Input of type Element: T, or an integer that T holds exactly. Output of type Out. Arguments:
-/// PushArguments, or AnyPushArguments for radii that are known at run time. `aligned`: all rows of
+/// PushCall, or AnyPushCall for radii that are known at run time. `aligned`: all rows of
 /// input and output start at multiples of 16 bytes.
 template <class T, int R, class Layout, class Element, class Out, class Arguments, bool aligned>
 class Push {
@@ -21,12 +21,11 @@ class Push {
     using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
     using Rows = PushRows<Shape, Arguments, aligned>;
 
-    __device__ Push(const Arguments& arguments, const ConvolveTile& tile, unsigned char* shared)
-        : arguments_(arguments), view_(arguments.view), tile_(tile),
-          in_(reinterpret_cast<Element*>(shared)),
+    __device__ Push(const Arguments& call, const ConvolveTile& tile, unsigned char* shared)
+        : call_(call), images_(call.images), tile_(tile), in_(reinterpret_cast<Element*>(shared)),
           sums_(reinterpret_cast<T*>(in_ + Shape::in_elements)),
           partials_(sums_ + Shape::sum_elements),
-          rows_(arguments, tile, in_,
+          rows_(call, tile, in_,
                 reinterpret_cast<PushColumn*>(partials_ + Shape::partial_elements)),
           batches_((rows_.needed() + Shape::rows - 1) / Shape::rows) {}
 
@@ -44,9 +43,9 @@ class Push {
 
     /// Which rows lie in the frame, where the sums of others are the fill value.
     __device__ void find_fill_rows() {
-        if (view_.boundary == Boundary::constant) {
+        if (images_.boundary == Boundary::constant) {
             const NeededRows rows =
-                rows_within(rows_.first_needed(), view_.frame_rows, rows_.needed());
+                rows_within(rows_.first_needed(), images_.frame_rows, rows_.needed());
             inside_ = rows.begin;
             inside_count_ = rows.end < rows.begin ? 0 : rows.end - rows.begin;
         }
@@ -79,12 +78,12 @@ class Push {
             (static_cast<int>(threadIdx.x) - role * Layout::threads) * Shape::columns;
         // The output that the next row completes. Its batch is one behind the row pass, and one
         // more for every role before this one.
-        int row = -2 * arguments_.column_radius() - (1 + role) * Shape::rows;
-        Out* out = static_cast<Out*>(view_.out) +
-                   (tile_.frame * view_.out_rows + tile_.first_row - view_.out_first + row) *
-                       view_.columns +
+        int row = -2 * call_.column_radius() - (1 + role) * Shape::rows;
+        Out* out = static_cast<Out*>(images_.out) +
+                   (tile_.frame * images_.out_rows + tile_.first_row - images_.out_first + row) *
+                       images_.columns +
                    tile_.first_column + column;
-        const std::int64_t left = view_.columns - tile_.first_column - column;
+        const std::int64_t left = images_.columns - tile_.first_column - column;
         const int width = static_cast<int>(left < 0                ? 0
                                            : left < Shape::columns ? left
                                                                    : Shape::columns);
@@ -122,7 +121,7 @@ class Push {
             const int r = task % 8 + task / (8 * groups) * 8;
             const int c = task / 8 % groups * Shape::outputs;
             T sum[Shape::outputs];
-            row_sums<Shape, Rows::is_shifted>(arguments_, in + r * Shape::in_pitch + c,
+            row_sums<Shape, Rows::is_shifted>(call_, in + r * Shape::in_pitch + c,
                                               rows_.shift(row + r), sum);
             T* to = sums + r * Shape::sum_pitch + c;
 #pragma unroll
@@ -138,7 +137,7 @@ class Push {
                 // A loop, so that the common case is a branch and no choice for every sum.
 #pragma unroll 1
                 for (int p = 0; p < Shape::outputs; ++p) {
-                    to[p] = view_.fill;
+                    to[p] = images_.fill;
                 }
             }
         }
@@ -152,7 +151,7 @@ class Push {
                                           int row, int width, Out*& out) {
         if constexpr (knows_radii) {
             if constexpr (radius > Arguments::least_column_radius) {
-                if (arguments_.column_radius() < radius) {
+                if (call_.column_radius() < radius) {
                     column_pass_of_radius<role, own, radius - 1>(sums, carried, from, half, row,
                                                                  width, out);
                     return;
@@ -163,7 +162,7 @@ class Push {
     }
 
     template <int radius> __device__ bool has_sum(int s) const {
-        return knows_radii ? (s + 1) / 2 <= radius : arguments_.has_sum(s);
+        return knows_radii ? (s + 1) / 2 <= radius : call_.has_sum(s);
     }
 
     /// Bit b: row b of a batch completes an output of the tile; `row` is the output that its first
@@ -208,7 +207,7 @@ class Push {
                     if (completes >> u & 1U) {
                         store_outputs(out, sums[0], width);
                     }
-                    out += view_.columns;
+                    out += images_.columns;
                 } else {
                     store_columns(passed_on + b * Shape::width, sums[0]);
                 }
@@ -229,16 +228,14 @@ class Push {
             }
 #pragma unroll
             for (int c = 0; c < Shape::columns; ++c) {
-                sums[s][c] =
-                    multiply_add(arguments_.column[first + own - 1 - s], x[c], sums[s + 1][c]);
+                sums[s][c] = multiply_add(call_.column[first + own - 1 - s], x[c], sums[s + 1][c]);
             }
         }
 #pragma unroll
         for (int c = 0; c < Shape::columns; ++c) {
             if (has_sum<radius>(own - 1)) {
-                sums[own - 1][c] = role == 0
-                                       ? multiply(arguments_.column[0], x[c])
-                                       : multiply_add(arguments_.column[first], x[c], carried[c]);
+                sums[own - 1][c] = role == 0 ? multiply(call_.column[0], x[c])
+                                             : multiply_add(call_.column[first], x[c], carried[c]);
             }
         }
     }
@@ -283,13 +280,13 @@ class Push {
         }
     }
 
-    /// Whether the column pass is compiled for every radius that the arguments may have. For
+    /// Whether the column pass is compiled for every radius that a call may have. For
     /// float64 it would be 6 to 9 % faster, and take as many seconds to compile.
     static constexpr bool knows_radii =
-        sizeof(T) == 4 && R <= 32 && std::is_same_v<Arguments, AnyPushArguments<T, R>>;
+        sizeof(T) == 4 && R <= 32 && std::is_same_v<Arguments, AnyPushCall<T, R>>;
 
-    const Arguments& arguments_;
-    const ConvolveView<T>& view_;
+    const Arguments& call_;
+    const ConvolveImages<T>& images_;
     const ConvolveTile& tile_;
     Element* in_;
     T* sums_;

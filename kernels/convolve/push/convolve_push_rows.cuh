@@ -26,27 +26,25 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     static constexpr bool is_shifted = !aligned && piece > 1;
 
     /// `columns` has room for Shape::most_listed of them. No thread may still read the ring.
-    __device__ PushRows(const Arguments& arguments, const ConvolveTile& tile, Element* ring,
+    __device__ PushRows(const Arguments& call, const ConvolveTile& tile, Element* ring,
                         PushColumn* columns)
-        : arguments_(arguments), view_(arguments.view), tile_(tile), ring_(ring), columns_(columns),
-          needed_(static_cast<int>(tile.rows) + 2 * arguments.column_radius()) {}
+        : call_(call), images_(call.images), tile_(tile), ring_(ring), columns_(columns),
+          needed_(static_cast<int>(tile.rows) + 2 * call.column_radius()) {}
 
     __device__ int needed() const { return needed_; }
 
-    __device__ std::int64_t first_needed() const {
-        return tile_.first_row - arguments_.column_radius();
-    }
+    __device__ std::int64_t first_needed() const { return tile_.first_row - call_.column_radius(); }
 
     /// To be called once, by all threads, before load().
     __device__ void prepare() {
         const std::int64_t start = tile_.first_column - Shape::halo;
         const std::int64_t first = first_held();
-        direct_ = rows_within(first, view_.in_rows, needed_);
-        from_ = static_cast<const Element*>(view_.in) +
-                (tile_.frame * view_.in_rows + first) * view_.columns + start;
+        direct_ = rows_within(first, images_.in_rows, needed_);
+        from_ = static_cast<const Element*>(images_.in) +
+                (tile_.frame * images_.in_rows + first) * images_.columns + start;
         choose_pieces(start);
         place_ = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from_) / sizeof(Element));
-        from_ += warp() * view_.columns + lane() * piece;
+        from_ += warp() * images_.columns + lane() * piece;
         __syncthreads();
     }
 
@@ -54,7 +52,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     __device__ int shift(int row) const {
         if constexpr (is_shifted) {
             const auto place =
-                place_ + static_cast<unsigned>(row) * static_cast<unsigned>(view_.columns);
+                place_ + static_cast<unsigned>(row) * static_cast<unsigned>(images_.columns);
             return static_cast<int>(place % piece);
         } else {
             return 0;
@@ -65,7 +63,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     __device__ void load(int k, int stage) {
         Element* to = ring_ + (stage * Shape::rows + warp()) * Shape::in_pitch + lane() * piece;
         const Element* from = from_;
-        from_ += Shape::rows * view_.columns;
+        from_ += Shape::rows * images_.columns;
         if (aligned && k * Shape::rows >= direct_.begin && (k + 1) * Shape::rows <= direct_.end) {
             load_plain(to, from);
         } else {
@@ -84,12 +82,12 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
     static __device__ int warp() { return static_cast<int>(threadIdx.x) / 32; }
 
     /// Where the input buffer would hold the first needed row under its own number.
-    __device__ std::int64_t first_held() const { return first_needed() - view_.in_first; }
+    __device__ std::int64_t first_held() const { return first_needed() - images_.in_first; }
 
     /// Which pieces lie within the image in every row, and which other columns are needed.
     __device__ void choose_pieces(std::int64_t start) {
-        const int radius = arguments_.row_radius();
-        const std::int64_t end = view_.columns - start;
+        const int radius = call_.row_radius();
+        const std::int64_t end = images_.columns - start;
         const int inside = start < 0 ? static_cast<int>(-start) : 0;
         const int inside_end =
             static_cast<int>(end < 2 * Shape::in_width ? end : 2 * Shape::in_width);
@@ -110,7 +108,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
         listed_ = left + (needed_end > covered_end ? needed_end - covered_end : 0);
         for (int i = static_cast<int>(threadIdx.x); i < listed_; i += Shape::threads) {
             const int at = i < left ? needed + i : i - left + covered_end;
-            columns_[i] = {at, map_index(start + at, view_.columns, view_.boundary)};
+            columns_[i] = {at, map_index(start + at, images_.columns, images_.boundary)};
         }
 #pragma unroll
         for (int i = 0; i < pieces; i += 32) {
@@ -128,7 +126,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
             if (has_row(r)) {
                 load_pieces(to + r * Shape::in_pitch, source);
             }
-            source += warps * view_.columns;
+            source += warps * images_.columns;
         }
         if (listed_ > 0) {
             load_listed<Shape::rows>(to - lane() * piece, from - lane() * piece, 0);
@@ -149,10 +147,10 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
             bool wanted = row < needed_; // others may be held nowhere
             const Element* source = from;
             if (wanted && !direct) {
-                const std::int64_t held = held_row(view_, first_needed() + row);
+                const std::int64_t held = held_row(images_, first_needed() + row);
                 // Rows that taps of a padded kernel reach may not be held: these taps are 0.
-                wanted = held >= 0 && held < view_.in_rows;
-                source += (held - first_held() - row) * view_.columns;
+                wanted = held >= 0 && held < images_.in_rows;
+                source += (held - first_held() - row) * images_.columns;
             }
             if (wanted) {
                 const int shifted = shift(row);
@@ -166,7 +164,7 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
                 }
             }
             to += warps * Shape::in_pitch;
-            from += warps * view_.columns;
+            from += warps * images_.columns;
         }
     }
 
@@ -216,15 +214,15 @@ template <class Shape, class Arguments, bool aligned> class PushRows {
                 if (column.held >= 0) {
                     copy_element(at, source);
                 } else {
-                    *at = static_cast<Element>(view_.fill);
+                    *at = static_cast<Element>(images_.fill);
                 }
-                source += warps * view_.columns;
+                source += warps * images_.columns;
             }
         }
     }
 
-    const Arguments& arguments_;
-    const ConvolveView<T>& view_;
+    const Arguments& call_;
+    const ConvolveImages<T>& images_;
     const ConvolveTile& tile_;
     Element* ring_;
     PushColumn* columns_; ///< those that are no part of a piece in every row

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/convolve/convolve_view.hpp"
+#include "kernels/convolve/convolve_images.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -125,9 +125,9 @@ template <class T, int R, class Layout, class Element, int RowRadius = R> struct
 };
 
 /// What a kernel with radius R on both axes is given.
-template <class T, int R> struct PushArguments {
+template <class T, int R> struct PushCall {
     static constexpr int most_row_radius = R;
-    ConvolveView<T> view;
+    ConvolveImages<T> images;
     T row[2 * R + 1]; ///< reversed: in the order in which they are applied
     T column[2 * R + 1];
 
@@ -140,11 +140,11 @@ template <class T, int R> struct PushArguments {
 /// What a kernel for radii that are known at run time is given: columns of radius R − 3 to R (from
 /// 0 for the least R, 4, from R − 7 above 32), rows of any radius up to 64. Taps that a radius does
 /// not have are not applied: 0 · inf is not 0.
-template <class T, int R> struct AnyPushArguments {
+template <class T, int R> struct AnyPushCall {
     static constexpr int most_row_radius = 64;
     static constexpr int least_column_radius = R == 4 ? 0 : R <= 32 ? R - 3 : R - 7;
 
-    ConvolveView<T> view;
+    ConvolveImages<T> images;
     int own_row_radius;
     int own_column_radius;
     /// In the order in which they are applied, behind as many places without a tap as the row's
@@ -171,19 +171,19 @@ template <class T, int R> struct AnyPushArguments {
 /// multiply-adds bound a kernel, all blocks take the same time for the same work. Where memory
 /// does, tiles side by side share what they read.
 template <class T, int R, class Element, class Arguments>
-constexpr bool push_in_shares =
-    sizeof(T) == 4 && R >= (sizeof(Element) < sizeof(T)                         ? 8
-                            : std::is_same_v<Arguments, AnyPushArguments<T, R>> ? 12
-                                                                                : 13);
+constexpr bool
+    push_in_shares = sizeof(T) == 4 && R >= (sizeof(Element) < sizeof(T)                    ? 8
+                                             : std::is_same_v<Arguments, AnyPushCall<T, R>> ? 12
+                                                                                            : 13);
 
-/// Taps in the order in which they are applied; the radii are those that the arguments are for.
+/// Taps in the order in which they are applied; the radii are those that the call is for.
 template <class T, int R>
-void set_taps(AnyPushArguments<T, R>& arguments, const std::vector<T>& row_taps,
+void set_taps(AnyPushCall<T, R>& call, const std::vector<T>& row_taps,
               const std::vector<T>& column_taps) {
-    arguments.own_row_radius = static_cast<int>(row_taps.size() / 2);
-    arguments.own_column_radius = static_cast<int>(column_taps.size() / 2);
-    std::copy(row_taps.begin(), row_taps.end(), arguments.row + arguments.row_skipped());
-    std::copy_backward(column_taps.begin(), column_taps.end(), std::end(arguments.column));
+    call.own_row_radius = static_cast<int>(row_taps.size() / 2);
+    call.own_column_radius = static_cast<int>(column_taps.size() / 2);
+    std::copy(row_taps.begin(), row_taps.end(), call.row + call.row_skipped());
+    std::copy_backward(column_taps.begin(), column_taps.end(), std::end(call.column));
 }
 
 } // namespace runner::convolve_cuda

@@ -15,66 +15,65 @@ namespace runner::convolve_cuda {
 
 template <class T, int R, class Layout, class Element, class Out, class Arguments, bool aligned>
 __global__ void __launch_bounds__(PushShape<T, R, Layout, Element>::threads, Layout::blocks)
-    convolve_push_kernel(const __grid_constant__ Arguments arguments) {
+    convolve_push_kernel(const __grid_constant__ Arguments call) {
     using Kernel = Push<T, R, Layout, Element, Out, Arguments, aligned>;
     extern __shared__ __align__(128) unsigned char shared[];
-    const auto& view = arguments.view;
+    const auto& images = call.images;
     if constexpr (push_in_shares<T, R, Element, Arguments>) {
-        for_tiles_of_share(view, Kernel::Shape::width, [&](const ConvolveTile& tile) {
+        for_tiles_of_share(images, Kernel::Shape::width, [&](const ConvolveTile& tile) {
             __syncthreads(); // the tile before may still be read
-            Kernel(arguments, tile, shared).run();
+            Kernel(call, tile, shared).run();
         });
     } else {
-        const ConvolveTile tile(view, view.first_tile + blockIdx.x, Kernel::Shape::width);
-        Kernel(arguments, tile, shared).run();
+        const ConvolveTile tile(images, images.first_tile + blockIdx.x, Kernel::Shape::width);
+        Kernel(call, tile, shared).run();
     }
 }
 
 template <class T, int R, class Layout, class Element, class Out, class Arguments>
-void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps,
-                 const Arguments& arguments) {
+void launch_push(CudaQueue& queue, std::int64_t frames, std::size_t taps, const Arguments& call) {
     using Shape = PushShape<T, R, Layout, Element, Arguments::most_row_radius>;
-    const auto kernel = arguments.view.aligned && arguments.view.out_aligned
+    const auto kernel = call.images.aligned && call.images.out_aligned
                             ? convolve_push_kernel<T, R, Layout, Element, Out, Arguments, true>
                             : convolve_push_kernel<T, R, Layout, Element, Out, Arguments, false>;
-    const KernelWork work = image_work(arguments.view, frames, sizeof(Element), sizeof(Out),
+    const KernelWork work = image_work(call.images, frames, sizeof(Element), sizeof(Out),
                                        static_cast<std::int64_t>(taps));
-    const int radius = arguments.column_radius();
+    const int radius = call.column_radius();
     if constexpr (push_in_shares<T, R, Element, Arguments>) {
         launch_shares(queue, kernel, Shape::threads, Shape::shared_bytes, Shape::width,
-                      2 * radius + Shape::rows, frames, work, arguments);
+                      2 * radius + Shape::rows, frames, work, call);
     } else {
         launch_tiles(queue, kernel, Shape::threads, Shape::shared_bytes, Shape::width,
-                     push_cut<T>(radius), frames, work, arguments);
+                     push_cut<T>(radius), frames, work, call);
     }
 }
 
 /// Taps for another radius than R are padded with −0.
 template <class T, int R, class Element = T, class Out = Element,
           class Layout = decltype(push_layout<T, R, Element, Out>())>
-void convolve_push(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+void convolve_push(CudaQueue& queue, ConvolveImages<T> images, std::int64_t frames,
                    const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
-    PushArguments<T, R> arguments{};
+    PushCall<T, R> call{};
     const auto centred = [](const std::vector<T>& taps, T* all) {
         std::fill(all, all + 2 * R + 1, no_sum<T>);
         std::copy(taps.begin(), taps.end(), all + (2 * R + 1 - taps.size()) / 2);
     };
-    centred(row_taps, arguments.row);
-    centred(column_taps, arguments.column);
-    arguments.view = view;
+    centred(row_taps, call.row);
+    centred(column_taps, call.column);
+    call.images = images;
     launch_push<T, R, Layout, Element, Out>(queue, frames, row_taps.size() + column_taps.size(),
-                                            arguments);
+                                            call);
 }
 
-/// Radii that AnyPushArguments<T, R> has.
+/// Radii that AnyPushCall<T, R> has.
 template <class T, int R>
-void convolve_push_any(CudaQueue& queue, ConvolveView<T> view, std::int64_t frames,
+void convolve_push_any(CudaQueue& queue, ConvolveImages<T> images, std::int64_t frames,
                        const std::vector<T>& row_taps, const std::vector<T>& column_taps) {
-    AnyPushArguments<T, R> arguments{};
-    arguments.view = view;
-    set_taps(arguments, row_taps, column_taps);
+    AnyPushCall<T, R> call{};
+    call.images = images;
+    set_taps(call, row_taps, column_taps);
     launch_push<T, R, decltype(any_push_layout<T, R>()), T, T>(
-        queue, frames, row_taps.size() + column_taps.size(), arguments);
+        queue, frames, row_taps.size() + column_taps.size(), call);
 }
 
 /// The instance of integer_push_radius().
@@ -131,7 +130,7 @@ template <class T> PushLaunch<T> push_launch(std::int64_t radius) {
 template <class T>
 PushLaunch<T> any_push_launch(std::int64_t row_radius, std::int64_t column_radius) {
     using convolve_cuda::convolve_push_any; // of the least R that has the columns' radius
-    if (row_radius > convolve_cuda::AnyPushArguments<T, 4>::most_row_radius) {
+    if (row_radius > convolve_cuda::AnyPushCall<T, 4>::most_row_radius) {
         return nullptr;
     }
     if constexpr (sizeof(T) == 4) {

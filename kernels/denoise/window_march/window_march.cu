@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/denoise/window_means_call.hpp"
 
 #include "kernels/denoise/window_march/window_march.cuh"
 #include "kernels/queue/block_memory.cuh"
@@ -26,12 +26,12 @@ struct Tiles {
 };
 
 template <bool inside>
-__device__ __forceinline__ void march_block(const WindowWork& work, const march::Corner& corner,
+__device__ __forceinline__ void march_block(const WindowCall& call, const march::Corner& corner,
                                             const float* volume, float* out) {
-    march::March<inside> thread(work, corner, volume, reinterpret_cast<float*>(dynamic_shared()));
-    const auto half_z = static_cast<int>(work.half[0]);
-    const auto half_y = static_cast<int>(work.half[1]);
-    const auto half_x = static_cast<int>(work.half[2]);
+    march::March<inside> thread(call, corner, volume, reinterpret_cast<float*>(dynamic_shared()));
+    const auto half_z = static_cast<int>(call.half[0]);
+    const auto half_y = static_cast<int>(call.half[1]);
+    const auto half_x = static_cast<int>(call.half[2]);
     // 0, then each offset after 0 in the order z, y, x and −o behind it; visit() is compiled once.
     int z = 0;
     int y = 0;
@@ -59,26 +59,26 @@ __device__ __forceinline__ void march_block(const WindowWork& work, const march:
 }
 
 __global__ void __launch_bounds__(march::threads, 1)
-    march_kernel(const __grid_constant__ WindowWork work, const __grid_constant__ Tiles tiles,
+    march_kernel(const __grid_constant__ WindowCall call, const __grid_constant__ Tiles tiles,
                  std::int64_t first_tile, const float* volume, float* out) {
     const std::int64_t tile = first_tile + blockIdx.x;
     const auto layer = static_cast<int>(tile / tiles.x / tiles.y) * march::layers;
-    const march::Corner corner{static_cast<int>(work.held.first) + layer - (march::patch - 1),
+    const march::Corner corner{static_cast<int>(call.held.first) + layer - (march::patch - 1),
                                static_cast<int>(tile / tiles.x % tiles.y) * Tiles::high,
                                static_cast<int>(tile % tiles.x) * Tiles::wide};
-    if (march::is_inside(work, corner)) {
-        march_block<true>(work, corner, volume, out);
+    if (march::is_inside(call, corner)) {
+        march_block<true>(call, corner, volume, out);
     } else {
-        march_block<false>(work, corner, volume, out);
+        march_block<false>(call, corner, volume, out);
     }
 }
 
 } // namespace
 
-bool march_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out) {
-    bool fits = !work.weight.is_step && !work.is_huge;
+bool march_window_means(CudaQueue& queue, const WindowCall& call, const float* volume, float* out) {
+    bool fits = !call.weight.is_step && !call.is_huge;
     for (int axis = 0; axis < 3; ++axis) {
-        fits = fits && work.patch[axis] == march::patch && work.half[axis] <= march::most_half;
+        fits = fits && call.patch[axis] == march::patch && call.half[axis] <= march::most_half;
     }
     if (!fits) {
         return false;
@@ -86,16 +86,16 @@ bool march_window_means(CudaQueue& queue, const WindowWork& work, const float* v
     const auto tiles_of = [](std::int64_t volume, std::int64_t each) {
         return std::max<std::int64_t>(ceil_divide(volume - Tiles::less, each), 1);
     };
-    const Tiles tiles{tiles_of(work.volume[1], Tiles::high), tiles_of(work.volume[2], Tiles::wide)};
-    const std::int64_t deep = ceil_divide(work.held.layers, march::layers);
-    const auto voxels = static_cast<double>(work.held.layers * work.volume[1] * work.volume[2]);
-    const LaunchParts parts{deep * tiles.y * tiles.x, 1, voxels * work.operations()};
+    const Tiles tiles{tiles_of(call.volume[1], Tiles::high), tiles_of(call.volume[2], Tiles::wide)};
+    const std::int64_t deep = ceil_divide(call.held.layers, march::layers);
+    const auto voxels = static_cast<double>(call.held.layers * call.volume[1] * call.volume[2]);
+    const LaunchParts parts{deep * tiles.y * tiles.x, 1, voxels * call.operations()};
     const std::size_t shared =
         sizeof(float) *
-        (march::handed_floats + march::copied_floats(static_cast<int>(work.half[0])));
+        (march::handed_floats + march::copied_floats(static_cast<int>(call.half[0])));
     launch_parts(queue, parts, [&](std::int64_t first, std::int64_t count) {
         launch(queue, {dim3(static_cast<unsigned>(count)), dim3(march::threads), shared},
-               march_kernel, work, tiles, first, volume, out);
+               march_kernel, call, tiles, first, volume, out);
     });
     return true;
 }

@@ -26,9 +26,9 @@ namespace runner::window_march {
 /// schedule of another, with the same instructions, took a tenth longer.
 template <bool inside> class March {
   public:
-    __device__ March(const WindowWork& work, const Corner& corner, const float* volume,
+    __device__ March(const WindowCall& call, const Corner& corner, const float* volume,
                      float* shared)
-        : work_(work), volume_(work, volume), z_(corner.z) {
+        : call_(call), volume_(call, volume), z_(corner.z) {
         const auto lane = static_cast<int>(threadIdx.x) % lanes;
         const int above = lane / wide * warps + static_cast<int>(threadIdx.x) / lanes;
         row_ = 2 * above;
@@ -46,7 +46,7 @@ template <bool inside> class March {
 
     /// Begins with an offset, and ends the one before. All threads of the block call it.
     __device__ __forceinline__ void visit(int oz, int oy, int ox) {
-        const int place = ox + static_cast<int>(work_.half[2]); // in the copy, from the quad's
+        const int place = ox + static_cast<int>(call_.half[2]); // in the copy, from the quad's
         const int from = oz * copied_layer + oy * pitch;
         const int at[2] = {from + copied_place(place), from + copied_place(place + 1)};
         step<0>(at);
@@ -69,15 +69,15 @@ template <bool inside> class March {
         for (int k = 0; k < quad; ++k) {
             const int y = y_ + k / 2;
             const int x = x_ + k % 2;
-            if (!is_whole(x, place_ + k % 2, lanes, work_.volume[2]) ||
-                !is_whole(y, row_ + k / 2, rows, work_.volume[1])) {
+            if (!is_whole(x, place_ + k % 2, lanes, call_.volume[2]) ||
+                !is_whole(y, row_ + k / 2, rows, call_.volume[1])) {
                 continue;
             }
             for (int i = 0; i < layers; ++i) {
                 const int z = z_ + patch - 1 + i;
-                if (z < work_.held.first + work_.held.layers) {
+                if (z < call_.held.first + call_.held.layers) {
                     // −0 becomes 0, whichever zeros were added.
-                    out[(z - work_.held.first) * volume_.layer() + y * work_.volume[2] + x] =
+                    out[(z - call_.held.first) * volume_.layer() + y * call_.volume[2] + x] =
                         own_[k][patch - 1 + i] + __fdiv_rn(values_[k][i], sums_[k][i]) + 0.0F;
                 }
             }
@@ -110,15 +110,15 @@ template <bool inside> class March {
                 differences_[l][k] = 0;
             }
             weights_[0][k] = weights_[1][k] = 0;
-            starts_[k] = work_.weight.start;
+            starts_[k] = call_.weight.start;
         }
     }
 
     __device__ void copy(const Corner& corner, float* to) {
         constexpr int copied = 2 * pitch;
-        const auto half_z = static_cast<int>(work_.half[0]);
-        const auto half_y = static_cast<int>(work_.half[1]);
-        const auto half_x = static_cast<int>(work_.half[2]);
+        const auto half_z = static_cast<int>(call_.half[0]);
+        const auto half_y = static_cast<int>(call_.half[1]);
+        const auto half_x = static_cast<int>(call_.half[2]);
         const int floats = (span + 2 * half_z) * copied_layer;
         for (int i = static_cast<int>(threadIdx.x); i < floats; i += threads) {
             const int row = i % copied_layer / copied;
@@ -142,13 +142,13 @@ template <bool inside> class March {
 #pragma unroll
         for (int k = 0; k < quad; ++k) {
             starts_[k] =
-                is_pair(y_ + k / 2, oy, work_.corner[1]) && is_pair(x_ + k % 2, ox, work_.corner[2])
-                    ? work_.weight.start
+                is_pair(y_ + k / 2, oy, call_.corner[1]) && is_pair(x_ + k % 2, ox, call_.corner[2])
+                    ? call_.weight.start
                     : -INFINITY;
         }
         const int low = min(max(0, -min(z_, z_ + oz)), references);
         const int end =
-            max(min(references, static_cast<int>(work_.corner[0]) + 1 - max(z_, z_ + oz)), 0);
+            max(min(references, static_cast<int>(call_.corner[0]) + 1 - max(z_, z_ + oz)), 0);
         pairs_ = ((1U << end) - 1) & ~((1U << low) - 1);
     }
 
@@ -289,8 +289,8 @@ template <bool inside> class March {
     }
 
     __device__ __forceinline__ float weight(int k, float distance) const {
-        const float start = inside ? work_.weight.start : starts_[k];
-        return window_cuda::raised_weight(work_.weight, distance, start) - work_.weight.least;
+        const float start = inside ? call_.weight.start : starts_[k];
+        return window_cuda::raised_weight(call_.weight, distance, start) - call_.weight.least;
     }
 
     /// Sums over patches of the weights of chunk `c`, and adds: the first layers of references
@@ -329,7 +329,7 @@ template <bool inside> class March {
         values_[k][i] = __fmaf_rn(change, total, values_[k][i]);
     }
 
-    const WindowWork& work_;
+    const WindowCall& call_;
     const MarchVolume volume_;
     int z_;
     int y_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/denoise/window_march/window_march_shape.cuh"
-#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/denoise/window_means_call.hpp"
 
 #include <cstdint>
 
@@ -17,14 +17,14 @@ struct Corner {
 
 /// Whether every reference of the block has a candidate at every offset, and no row or column of
 /// the volume begins or ends in it.
-__device__ inline bool is_inside(const WindowWork& work, const Corner& corner) {
+__device__ inline bool is_inside(const WindowCall& call, const Corner& corner) {
     const int low[3] = {corner.z, corner.y, corner.x};
     const int many[3] = {references, rows - patch + 1, lanes - patch + 1};
-    bool inside = corner.y > 0 && corner.x > 0 && corner.y + rows < work.volume[1] &&
-                  corner.x + lanes < work.volume[2];
+    bool inside = corner.y > 0 && corner.x > 0 && corner.y + rows < call.volume[1] &&
+                  corner.x + lanes < call.volume[2];
     for (int i = 0; i < 3; ++i) {
-        inside = inside && low[i] >= work.half[i] &&
-                 low[i] + many[i] - 1 + work.half[i] <= work.corner[i];
+        inside = inside && low[i] >= call.half[i] &&
+                 low[i] + many[i] - 1 + call.half[i] <= call.corner[i];
     }
     return inside;
 }
@@ -40,18 +40,18 @@ __device__ inline bool is_whole(int at, int in_block, int block, std::int64_t vo
 /// are 0.
 class MarchVolume {
   public:
-    __device__ MarchVolume(const WindowWork& work, const float* volume)
-        : work_(work), volume_(volume), layer_(work.volume[1] * work.volume[2]) {}
+    __device__ MarchVolume(const WindowCall& call, const float* volume)
+        : call_(call), volume_(volume), layer_(call.volume[1] * call.volume[2]) {}
 
     __device__ std::int64_t layer() const { return layer_; }
     __device__ const float* column(int y, int x) const {
-        return volume_ + clamped(y, 0, static_cast<int>(work_.volume[1])) * work_.volume[2] +
-               clamped(x, 0, static_cast<int>(work_.volume[2]));
+        return volume_ + clamped(y, 0, static_cast<int>(call_.volume[1])) * call_.volume[2] +
+               clamped(x, 0, static_cast<int>(call_.volume[2]));
     }
     /// Where a layer of a column lies.
     __device__ std::int64_t layer_at(int z) const {
-        const auto first = static_cast<int>(work_.in.first);
-        const auto end = static_cast<int>(work_.in.first + work_.in.layers);
+        const auto first = static_cast<int>(call_.in.first);
+        const auto end = static_cast<int>(call_.in.first + call_.in.layers);
         return (clamped(z, first, end) - first) * layer_;
     }
 
@@ -60,7 +60,7 @@ class MarchVolume {
         return min(max(at, first), end - 1);
     }
 
-    const WindowWork& work_;
+    const WindowCall& call_;
     const float* volume_;
     std::int64_t layer_;
 };

@@ -82,14 +82,15 @@ template <class S, int pz, int py, int px> struct DenseRun {
     /// Judges the candidate and goes on to the next; false where the run has ended or candidates
     /// have to be sorted in.
     template <int turns>
-    __device__ bool judge(const DenseCall& call, const DenseRoom<S>& room, DenseState<S>& state) {
+    __device__ bool judge(const DenseSearch& search, const DenseRoom<S>& room,
+                          DenseState<S>& state) {
         if constexpr (turns < held) {
             float sums[S::each_z][rows];
             sum_squares<turns>(sums);
 #pragma unroll
             for (int r = 0; r < S::each; ++r) {
                 const float sum = distance_sum<S, py, px>(sums, r);
-                state.gather(r, call.keys.key(__float_as_uint(sum), number), room);
+                state.gather(r, search.keys.key(__float_as_uint(sum), number), room);
             }
             number += numbers;
             --left;
@@ -102,38 +103,38 @@ template <class S, int pz, int py, int px> struct DenseRun {
     /// Judges candidates until judge() is false. Each case is a place in a cycle of steps, after
     /// which the layers are where they were. The loop in the choice leads from the last step to the
     /// first without choosing again.
-    __device__ void judge_some(const DenseCall& call, const DenseRoom<S>& room,
+    __device__ void judge_some(const DenseSearch& search, const DenseRoom<S>& room,
                                DenseState<S>& state) {
         static_assert(held <= 6);
         switch (static_cast<unsigned>(length - 1 - left) % held) {
             do {
             case 0:
-                if (!judge<0>(call, room, state)) {
+                if (!judge<0>(search, room, state)) {
                     return;
                 }
                 [[fallthrough]];
             case 1:
-                if (!judge<1>(call, room, state)) {
+                if (!judge<1>(search, room, state)) {
                     return;
                 }
                 [[fallthrough]];
             case 2:
-                if (!judge<2>(call, room, state)) {
+                if (!judge<2>(search, room, state)) {
                     return;
                 }
                 [[fallthrough]];
             case 3:
-                if (!judge<3>(call, room, state)) {
+                if (!judge<3>(search, room, state)) {
                     return;
                 }
                 [[fallthrough]];
             case 4:
-                if (!judge<4>(call, room, state)) {
+                if (!judge<4>(search, room, state)) {
                     return;
                 }
                 [[fallthrough]];
             default:;
-            } while (judge<5>(call, room, state));
+            } while (judge<5>(search, room, state));
         }
     }
 
@@ -153,13 +154,13 @@ template <class S, int pz, int py, int px> struct DenseRun {
 
 /// Judges every candidate of the thread's references, whose first voxel is at `own`.
 template <class S, int pz, int py, int px, int slots>
-__device__ void search_window(const MatchWork& work, const DenseCall& call,
+__device__ void search_window(const MatchCall& call, const DenseSearch& search,
                               const DenseRoom<S>& room, const DenseTile& tile, const float* own,
                               DenseState<S>& state, ShortList<slots> (&lists)[S::each]) {
     using Run = DenseRun<S, pz, py, px>;
-    const int half_z = static_cast<int>(work.half[0]);
-    const int half_y = static_cast<int>(work.half[1]);
-    const int half_x = static_cast<int>(work.half[2]);
+    const int half_z = static_cast<int>(call.half[0]);
+    const int half_y = static_cast<int>(call.half[1]);
+    const int half_x = static_cast<int>(call.half[2]);
     const int wide = 2 * half_x + 1;
     const int high = 2 * half_y + 1;
     Run run;
@@ -183,9 +184,9 @@ __device__ void search_window(const MatchWork& work, const DenseCall& call,
                       2 * (Run::along_z ? half_z : half_x) + 1);
             const bool last = i == columns - 1 && j == high - 1;
             while (run.left >= 0) {
-                run.judge_some(call, room, state);
+                run.judge_some(search, room, state);
                 const bool end = last && run.left < 0;
-                sort_in(end ? (1U << S::each) - 1 : state.full(), call, room, state, lists);
+                sort_in(end ? (1U << S::each) - 1 : state.full(), search, room, state, lists);
             }
         }
     }
@@ -205,27 +206,27 @@ template <class S> __device__ unsigned recomputed(unsigned number) {
 /// candidates as there is room for.
 template <class S, int pz, int py, int px, int slots>
 __global__ void __launch_bounds__(S::most_threads, 1)
-    dense_kernel(MatchWork work, DenseCall call, DenseTiles tiles, std::int64_t first_block,
+    dense_kernel(MatchCall call, DenseSearch search, DenseTiles tiles, std::int64_t first_block,
                  const float* volume, MatchLists results) {
     extern __shared__ float dense_shared[];
     const DensePlace<S, px> place(tiles, first_block + blockIdx.x, threadIdx.x);
-    const DenseTile tile = DenseTile::of<S>(work, place.warps_z(), place.wide);
+    const DenseTile tile = DenseTile::of<S>(call, place.warps_z(), place.wide);
     const DenseRoom<S> room(reinterpret_cast<unsigned char*>(dense_shared), place);
     float* const voxels = dense_shared + S::room_words * place.threads;
     const int lowest = read_tile(
-        work, tile, {work.first + place.tile_z, work.first_line + place.tile_y, place.tile_x},
+        call, tile, {call.first + place.tile_z, call.first_line + place.tile_y, place.tile_x},
         volume, voxels);
-    call.exact = exact_below(call.keys, lowest);
-    const float* const own = voxels + tile.at(place.in_z + static_cast<int>(work.half[0]),
-                                              place.in_y + static_cast<int>(work.half[1]),
-                                              place.in_x + static_cast<int>(work.half[2]));
+    search.exact = exact_below(search.keys, lowest);
+    const float* const own = voxels + tile.at(place.in_z + static_cast<int>(call.half[0]),
+                                              place.in_y + static_cast<int>(call.half[1]),
+                                              place.in_x + static_cast<int>(call.half[2]));
     DenseState<S> state;
     ShortList<slots> lists[S::each];
-    begin_lists(work, call, place, room, state, lists);
-    search_window<S, pz, py, px>(work, call, room, tile, own, state, lists);
+    begin_lists(call, search, place, room, state, lists);
+    search_window<S, pz, py, px>(call, search, room, tile, own, state, lists);
     const DensePlace<S, px> at_the_end(tiles, first_block + recomputed<S>(blockIdx.x),
                                        recomputed<S>(threadIdx.x));
-    put_lists<S, pz, py>(work, call, at_the_end, tile, own, room, lists, results);
+    put_lists<S, pz, py>(call, search, at_the_end, tile, own, room, lists, results);
 }
 
 } // namespace runner::match_cuda

@@ -74,17 +74,17 @@ template <class S> struct DenseState {
 /// Empty lists, which are in local memory. Those of places without a reference are full of zeros,
 /// so that hardly any candidate is gathered for them.
 template <class S, int px, int slots>
-__device__ void begin_lists(const MatchWork& work, const DenseCall& call,
+__device__ void begin_lists(const MatchCall& call, const DenseSearch& search,
                             const DensePlace<S, px>& place, const DenseRoom<S>& room,
                             DenseState<S>& state, ShortList<slots> (&lists)[S::each]) {
 #pragma unroll
     for (int r = 0; r < S::each; ++r) {
-        state.bound[r] = place.has(work, r) ? call.beyond : 0;
+        state.bound[r] = place.has(call, r) ? search.beyond : 0;
         state.to[r] = DenseState<S>::start(room);
     }
 #pragma unroll 1
     for (int r = 0; r < S::each; ++r) {
-        lists[r].clear(place.has(work, r) ? work.count : 0);
+        lists[r].clear(place.has(call, r) ? call.count : 0);
         for (int j = 0; j < batch_keys; ++j) {
             room.at(r, room.own + j * room.stride) = no_short_match;
         }
@@ -94,7 +94,7 @@ __device__ void begin_lists(const MatchWork& work, const DenseCall& call,
 /// Sorts the gathered candidates into the lists of those references that have a bit in `wanted`,
 /// which is the same in all threads of a warp.
 template <class S, int slots>
-__device__ void sort_in(std::uint32_t wanted, const DenseCall& call, const DenseRoom<S>& room,
+__device__ void sort_in(std::uint32_t wanted, const DenseSearch& search, const DenseRoom<S>& room,
                         DenseState<S>& state, ShortList<slots> (&lists)[S::each]) {
 #pragma unroll 1
     for (; wanted != 0; wanted &= wanted - 1) {
@@ -110,7 +110,7 @@ __device__ void sort_in(std::uint32_t wanted, const DenseCall& call, const Dense
         ShortList<slots> list = lists[r];
         list.merge(batch);
         lists[r] = list;
-        const ShortKey bound = call.bound_of(list.last());
+        const ShortKey bound = search.bound_of(list.last());
 #pragma unroll
         for (int k = 0; k < S::each; ++k) {
             state.bound[k] = k == r ? bound : state.bound[k];

@@ -47,12 +47,12 @@ struct DenseTile {
 
     /// The shape of a block whose rows of lanes are so wide.
     template <class S>
-    __host__ __device__ static DenseTile of(const MatchWork& work, int warps_z, int wide) {
+    __host__ __device__ static DenseTile of(const MatchCall& call, int warps_z, int wide) {
         const int high =
-            32 / wide * S::tile_y + work.patch[1] - 1 + static_cast<int>(2 * work.half[1]);
+            32 / wide * S::tile_y + call.patch[1] - 1 + static_cast<int>(2 * call.half[1]);
         const int tall =
-            warps_z * S::each_z + work.patch[0] - 1 + static_cast<int>(2 * work.half[0]);
-        return {{wide + static_cast<int>(2 * work.half[2]), high, tall}, high, high * tall | 1};
+            warps_z * S::each_z + call.patch[0] - 1 + static_cast<int>(2 * call.half[0]);
+        return {{wide + static_cast<int>(2 * call.half[2]), high, tall}, high, high * tall | 1};
     }
     /// Search reads ahead: up to a step along z past the last voxel, or along x in an image.
     template <class S> __host__ __device__ int floats() const {
@@ -92,9 +92,9 @@ template <class S, int px> struct DensePlace {
 
     __device__ int warps_z() const { return threads / 32 / S::warps_y; }
     /// Whether the thread has an r-th reference.
-    __device__ bool has(const MatchWork& work, int r) const {
-        return in_x < wide - idle && x() < work.grid[2] && y(r) < work.grid[1] &&
-               z(r) < work.grid[0];
+    __device__ bool has(const MatchCall& call, int r) const {
+        return in_x < wide - idle && x() < call.grid[2] && y(r) < call.grid[1] &&
+               z(r) < call.grid[0];
     }
     __device__ std::int64_t x() const { return tile_x + in_x; }
     __device__ std::int64_t y(int r) const { return tile_y + in_y + r % S::each_y; }
@@ -118,7 +118,7 @@ template <class S, int px> struct DensePlace {
 };
 
 /// What all threads of a block know.
-struct DenseCall {
+struct DenseSearch {
     ShortKeys keys;
     ShortKey exact; ///< shorter keys hold all of D (exact_below())
     Divisor wide;   ///< candidates in a line and in a layer of the window

@@ -30,7 +30,7 @@ struct TileLine {
 /// buffer NaN, which belongs to no candidate: a key of a NaN is not less than any bound. A warp
 /// reads four lines at once. Returns the exponent of the lowest bit that is set in any voxel, for
 /// all threads.
-__device__ inline int read_tile(const MatchWork& work, const DenseTile& tile,
+__device__ inline int read_tile(const MatchCall& call, const DenseTile& tile,
                                 const FirstReference& at, const float* volume, float* voxels) {
     constexpr int lines = 4;
     __shared__ int least;
@@ -42,20 +42,20 @@ __device__ inline int read_tile(const MatchWork& work, const DenseTile& tile,
     const auto warps = static_cast<int>(blockDim.x / 32);
     int own = std::numeric_limits<int>::max();
     for (int in_x = static_cast<int>(threadIdx.x % 32); in_x < tile.voxels.wide; in_x += 32) {
-        const std::int64_t x = at.x - work.half[2] + in_x;
-        const bool there_x = x >= 0 && x < work.volume[2];
+        const std::int64_t x = at.x - call.half[2] + in_x;
+        const bool there_x = x >= 0 && x < call.volume[2];
         TileLine line(tile, static_cast<int>(threadIdx.x / 32));
         while (line.z < tile.voxels.tall) {
             float values[lines];
             int to[lines];
 #pragma unroll
             for (int i = 0; i < lines; ++i) {
-                const std::int64_t y = at.y - work.half[1] + line.y;
-                const std::int64_t z = at.z - work.half[0] - work.in_first + line.z;
+                const std::int64_t y = at.y - call.half[1] + line.y;
+                const std::int64_t z = at.z - call.half[0] - call.in_first + line.z;
                 const bool there =
-                    there_x && y >= 0 && y < work.volume[1] && z >= 0 && z < work.in_layers;
+                    there_x && y >= 0 && y < call.volume[1] && z >= 0 && z < call.in_layers;
                 values[i] =
-                    there ? __ldg(volume + (z * work.volume[1] + y) * work.volume[2] + x) : nothing;
+                    there ? __ldg(volume + (z * call.volume[1] + y) * call.volume[2] + x) : nothing;
                 to[i] = line.z < tile.voxels.tall ? tile.at(line.z, line.y, in_x) : -1;
                 line.advance(tile, warps);
             }

@@ -73,22 +73,22 @@ __device__ inline float bound_of_near(float value, float norm) {
 }
 
 /// The bounds of all references, one for each warp.
-__device__ inline void find_bounds(const MatchWork& work, const SparseReference& reference,
+__device__ inline void find_bounds(const MatchCall& call, const SparseReference& reference,
                                    TensorRoom& room) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
     const auto warp = static_cast<int>(threadIdx.x / 32);
     const float norm =
-        room.norms[(static_cast<int>(work.half[0]) + reference.ahead[0]) *
+        room.norms[(static_cast<int>(call.half[0]) + reference.ahead[0]) *
                        TensorShape::norms_layer +
-                   (static_cast<int>(work.half[1]) + reference.ahead[1]) * TensorShape::norms_row +
-                   paired(static_cast<int>(work.half[2]) + reference.ahead[2])];
+                   (static_cast<int>(call.half[1]) + reference.ahead[1]) * TensorShape::norms_row +
+                   paired(static_cast<int>(call.half[2]) + reference.ahead[2])];
     float columns[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         columns[i] = room.columns[warp].least[lane + 32 * i] + norm;
     }
-    const float value = work.count <= 16 ? least_of_lanes(columns, work.count)
-                                         : least_by_halving(columns, work.count);
+    const float value = call.count <= 16 ? least_of_lanes(columns, call.count)
+                                         : least_by_halving(columns, call.count);
     if (lane == 0) {
         room.bound[warp] = bound_of_near(value, norm);
         room.near[warp] = 0;

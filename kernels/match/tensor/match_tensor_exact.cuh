@@ -85,18 +85,18 @@ __device__ inline TensorExact tensor_exact(const TensorReach& reach,
 
 /// The matches of a reference: of the `found` candidates that are near or, if these are too many,
 /// of all of the window.
-__device__ inline WarpList choose_exactly(const MatchWork& work, const TensorDivisors& by,
+__device__ inline WarpList choose_exactly(const MatchCall& call, const TensorDivisors& by,
                                           const TensorExact& exact, const float* voxels, int found,
                                           const std::uint16_t* near) {
     const bool all = found > TensorShape::most_near;
     const int candidates = all ? exact.window[0] * exact.window[1] * exact.window[2] : found;
     constexpr Key any_place = 0xFFFFFFFF;
     const auto lane = static_cast<int>(threadIdx.x % 32);
-    const Key most = static_cast<Key>(__float_as_uint(work.most)) << 32 | any_place;
+    const Key most = static_cast<Key>(__float_as_uint(call.most)) << 32 | any_place;
     const float* patch = voxels + exact.corner +
-                         static_cast<int>(work.half[0]) * TensorShape::layer +
-                         static_cast<int>(work.half[1]) * TensorShape::row +
-                         static_cast<int>(work.half[2]) + lane % 4;
+                         static_cast<int>(call.half[0]) * TensorShape::layer +
+                         static_cast<int>(call.half[1]) * TensorShape::row +
+                         static_cast<int>(call.half[2]) + lane % 4;
     float own[16];
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
@@ -123,7 +123,7 @@ __device__ inline WarpList choose_exactly(const MatchWork& work, const TensorDiv
             distance = lane / 8 == eight ? mine : distance;
         }
         const Key key = key_of(distance, number);
-        const Key last = list.at(work.count - 1);
+        const Key last = list.at(call.count - 1);
         const bool nearer = place >= 0 && key <= most && key < last;
         if (first == 0) {
             list.keys[0] = sort_lanes(nearer ? key : no_match);
@@ -131,7 +131,7 @@ __device__ inline WarpList choose_exactly(const MatchWork& work, const TensorDiv
             list.take(nearer ? key : no_match);
         }
         // All candidates come by their numbers, so after a list of zeros none is better.
-        if (all && list.at(work.count - 1) >> 32 == 0) {
+        if (all && list.at(call.count - 1) >> 32 == 0) {
             break;
         }
     }
@@ -139,34 +139,34 @@ __device__ inline WarpList choose_exactly(const MatchWork& work, const TensorDiv
 }
 
 /// put_row() with fewer instructions.
-__device__ inline void put_tensor_row(const MatchWork& work, const TensorDivisors& by,
+__device__ inline void put_tensor_row(const MatchCall& call, const TensorDivisors& by,
                                       const WarpList& list, const SparseReference& reference,
                                       const SparseBlock& block, const MatchLists& lists) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
-    const std::int64_t row = reference_row(work, reference, block);
+    const std::int64_t row = reference_row(call, reference, block);
     std::int64_t corner[3];
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        corner[i] = block.at[i] + reference.ahead[i] - work.half[i];
+        corner[i] = block.at[i] + reference.ahead[i] - call.half[i];
     }
-    const std::int64_t first = work.index(corner[0], corner[1], corner[2]);
+    const std::int64_t first = call.index(corner[0], corner[1], corner[2]);
     int found = 0;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        const bool mine = 32 * i + lane < work.count && list.keys[i] != no_match;
+        const bool mine = 32 * i + lane < call.count && list.keys[i] != no_match;
         found += __popc(__ballot_sync(whole_warp, mine));
     }
-    const bool turned = work.order == MatchOrder::nearest_last;
+    const bool turned = call.order == MatchOrder::nearest_last;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
         const int place = 32 * i + lane;
-        if (place < work.count) {
+        if (place < call.count) {
             const bool there = place < found;
             const Divided z = divide(static_cast<std::uint32_t>(list.keys[i]), by.by_layer);
             const Divided y = divide(z.rest, by.by_line);
-            const std::int64_t index = first + work.index(z.quotient, y.quotient, y.rest);
+            const std::int64_t index = first + call.index(z.quotient, y.quotient, y.rest);
             const std::int64_t to =
-                row * work.count + (turned && there ? found - 1 - place : place);
+                row * call.count + (turned && there ? found - 1 - place : place);
             lists.index[to] = there ? static_cast<std::uint64_t>(index) : ~std::uint64_t{0};
             // Exact, as division by a power of two is.
             lists.distance[to] =

@@ -45,7 +45,7 @@ struct TensorGroup {
     TensorReferenceLayer patches[TensorShape::patch];
 };
 
-__device__ inline TensorGroup tensor_group(const MatchWork& work, const SparseBlock& block,
+__device__ inline TensorGroup tensor_group(const MatchCall& call, const SparseBlock& block,
                                            const TensorRoom& room) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
     const int g = lane / 4;
@@ -56,13 +56,13 @@ __device__ inline TensorGroup tensor_group(const MatchWork& work, const SparseBl
         group.ahead_y[i] = min(i * block.step, block.reach[1]);
         group.ahead_x[i] = min(i * block.step, block.reach[2]);
     }
-    group.steps = group.ahead_z[1] - group.ahead_z[0] + static_cast<int>(work.window(0));
+    group.steps = group.ahead_z[1] - group.ahead_z[0] + static_cast<int>(call.window(0));
     const int z =
-        static_cast<int>(work.half[0]) + (g % 2 == 0 ? group.ahead_z[0] : group.ahead_z[1]);
+        static_cast<int>(call.half[0]) + (g % 2 == 0 ? group.ahead_z[0] : group.ahead_z[1]);
     const int x =
-        static_cast<int>(work.half[2]) + (g / 2 % 2 == 0 ? group.ahead_x[0] : group.ahead_x[1]);
+        static_cast<int>(call.half[2]) + (g / 2 % 2 == 0 ? group.ahead_x[0] : group.ahead_x[1]);
     const int y =
-        static_cast<int>(work.half[1]) + (g < 4 ? group.ahead_y[0] : group.ahead_y[1]) + lane % 4;
+        static_cast<int>(call.half[1]) + (g < 4 ? group.ahead_y[0] : group.ahead_y[1]) + lane % 4;
     const std::uint32_t* words =
         room.words + z * TensorShape::words_layer + y * TensorShape::words_row;
     const int at[2] = {paired(x), paired(x + 2)};

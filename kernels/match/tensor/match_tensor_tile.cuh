@@ -66,17 +66,17 @@ struct TensorReach {
     int high[3];
 };
 
-__device__ inline TensorReach tensor_reach(const MatchWork& work, const SparseBlock& block,
+__device__ inline TensorReach tensor_reach(const MatchCall& call, const SparseBlock& block,
                                            const int (&references)[3]) {
     TensorReach reach;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        reach.window[i] = static_cast<int>(work.window(i));
+        reach.window[i] = static_cast<int>(call.window(i));
         reach.places[i] = reach.window[i] + min((references[i] - 1) * block.step, block.reach[i]);
-        const std::int64_t from = block.at[i] - work.half[i];
+        const std::int64_t from = block.at[i] - call.half[i];
         reach.low[i] = static_cast<int>(max(-from, std::int64_t{0}));
         reach.high[i] = static_cast<int>(
-            min(work.corner[i] + 1 - from, static_cast<std::int64_t>(reach.places[i])));
+            min(call.corner[i] + 1 - from, static_cast<std::int64_t>(reach.places[i])));
     }
     return reach;
 }
@@ -111,20 +111,20 @@ struct TensorSource {
     }
 };
 
-__device__ inline TensorSource tensor_source(const MatchWork& work, const SparseBlock& block,
+__device__ inline TensorSource tensor_source(const MatchCall& call, const SparseBlock& block,
                                              const float* volume) {
     constexpr std::int64_t last[3] = {TensorRoom::layers - 1, TensorShape::row - 1,
                                       TensorShape::row - 1};
-    const std::int64_t extent[3] = {work.in_layers, work.volume[1], work.volume[2]};
+    const std::int64_t extent[3] = {call.in_layers, call.volume[1], call.volume[2]};
     TensorSource source;
-    source.stride[0] = work.volume[1] * work.volume[2];
-    source.stride[1] = work.volume[2];
+    source.stride[0] = call.volume[1] * call.volume[2];
+    source.stride[1] = call.volume[2];
     source.stride[2] = 1;
     source.corner = volume;
     source.whole = source.stride[0] < 1 << 24;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        const std::int64_t from = block.at[i] - work.half[i] - (i == 0 ? work.in_first : 0);
+        const std::int64_t from = block.at[i] - call.half[i] - (i == 0 ? call.in_first : 0);
         source.corner += from * source.stride[i];
         source.low[i] = static_cast<int>(max(-from, std::int64_t{0}));
         source.high[i] = static_cast<int>(min(extent[i] - 1 - from, last[i]));
@@ -169,9 +169,9 @@ __device__ inline void read_voxels_of(const TensorSource& source, TensorRoom& ro
     }
 }
 
-__device__ inline void read_tensor_tile(const MatchWork& work, const SparseBlock& block,
+__device__ inline void read_tensor_tile(const MatchCall& call, const SparseBlock& block,
                                         const float* volume, TensorRoom& room) {
-    const TensorSource source = tensor_source(work, block, volume);
+    const TensorSource source = tensor_source(call, block, volume);
     if (source.whole) {
         read_voxels_of<true>(source, room);
     } else {
@@ -186,14 +186,14 @@ struct TensorScale {
     bool usable; ///< otherwise every candidate gets an exact sum
 };
 
-__device__ inline TensorScale tensor_scale(const MatchWork& work, const TensorRoom& room) {
+__device__ inline TensorScale tensor_scale(const MatchCall& call, const TensorRoom& room) {
     const auto lane = static_cast<int>(threadIdx.x % 32);
     const float least = warp_least(room.low[lane % TensorRoom::warps]);
     const float greatest = warp_greatest(room.high[lane % TensorRoom::warps]);
     // About the mean of the references: their norms are small then, and so are the errors.
-    const int at = (static_cast<int>(work.half[0]) + lane / 8 * 2) * TensorShape::layer +
-                   (static_cast<int>(work.half[1]) + lane / 2 % 4 * 2) * TensorShape::row +
-                   static_cast<int>(work.half[2]) + lane % 2 * 3;
+    const int at = (static_cast<int>(call.half[0]) + lane / 8 * 2) * TensorShape::layer +
+                   (static_cast<int>(call.half[1]) + lane / 2 % 4 * 2) * TensorShape::row +
+                   static_cast<int>(call.half[2]) + lane % 2 * 3;
     float mean = room.voxels[at] * (1.0F / 32);
 #pragma unroll
     for (int apart = 16; apart > 0; apart /= 2) {

@@ -51,5 +51,15 @@ TEST(NaturalOrder, FindsTheFirstGap) {
     EXPECT_EQ(first_gap({}), "");
 }
 
+TEST(NameLength, LeavesRoomForTheNamesBesideAnOutput) {
+    const std::string fits(229, 'n');
+    EXPECT_EQ(name_length_fault(fits), "");
+    EXPECT_EQ(name_length_fault("no such folder/" + fits), "");
+    for (const std::string& name : {fits + "n", "/" + fits + "n", "no such folder/" + fits + "n"}) {
+        EXPECT_EQ(name_length_fault(name).find("has 230 bytes in its last part"), 0U) << name;
+        EXPECT_NE(name_length_fault(name).find("shorten it to 229"), std::string::npos);
+    }
+}
+
 } // namespace
 } // namespace runner

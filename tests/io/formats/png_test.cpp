@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <vector>
+
 namespace runner {
 namespace {
 
@@ -25,6 +29,24 @@ TEST(WritePng, KeepsEveryPixel) {
             EXPECT_EQ(back.pixels, picture.pixels);
         }
     }
+}
+
+TEST(WritePng, MarksPicturesThatMayBeReplaced) {
+    const ScratchFolder folder;
+    const std::string file = folder / "a.png";
+    const auto error = [&] { return error_of([&] { check_picture_name(file); }); };
+    EXPECT_FALSE(error()); // nothing is there
+    write_png(file, {1, 1, 1, {7}});
+    EXPECT_FALSE(error());
+    const std::vector<std::byte> unmarked = png_bytes({1, 1, 1, {7}});
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(unmarked.data()), std::ssize(unmarked));
+    ASSERT_TRUE(error());
+    EXPECT_EQ(error()->code(), ExitCode::output);
+    std::ofstream(file, std::ios::binary) << "x";
+    EXPECT_TRUE(error());
+    std::ofstream(file, std::ios::binary).flush();
+    EXPECT_FALSE(error()); // it is empty
 }
 
 TEST(WritePng, RefusesWhatIsNoPicture) {

@@ -171,7 +171,9 @@ TEST(CarriedMetadata, IsLessTheLessTheValuesAreAlike) {
         EXPECT_EQ(output.dataset, first) << count;
         EXPECT_EQ(output.group, input.group) << count;
         EXPECT_EQ(output.coordinates, input.coordinates) << count;
-        EXPECT_TRUE(output.left_out.empty()) << count;
+        // Elements that stand for others were taken as they are stored.
+        const bool names_factor = values > Values::foreign && values < Values::alike;
+        EXPECT_EQ(output.left_out.size(), names_factor ? 1U : 0U) << count;
     }
     const Metadata none = carried_metadata(input, {Values::none, {}, {7}});
     EXPECT_TRUE(none.empty());

@@ -221,7 +221,7 @@ TEST(AssembleOutput, MissesChunksThatNoRankWrote) {
     const auto missing = run({0});
     ASSERT_TRUE(missing);
     EXPECT_EQ(missing->code(), ExitCode::output);
-    EXPECT_EQ(missing->text().where, "chunk 1");
+    EXPECT_EQ(missing->text().where, output.file + ", chunk 1");
     EXPECT_FALSE(run({2, 0}));
     EXPECT_FALSE(run({0, 2, 0})); // a run that was killed may have left one too
 }
@@ -265,7 +265,7 @@ TEST(AssembleOutput, TakesNoDamagedChunk) {
     restore_output(output);
     const auto error = error_of([&] { assemble_output(output); });
     ASSERT_TRUE(error);
-    EXPECT_EQ(error->text().where, "chunk 1");
+    EXPECT_EQ(error->text().where, output.file + ", chunk 1");
 }
 
 /// Whatever became of HDF5's own structures, the elements written so far come through.
@@ -317,7 +317,7 @@ TEST(AssembleOutput, SaysThatAShardIsMissing) {
     const auto error = error_of([&] { assemble_output(output); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code(), ExitCode::output);
-    EXPECT_EQ(error->text().where, "chunk 0");
+    EXPECT_EQ(error->text().where, output.file + ", chunk 0");
 }
 
 TEST(ReopenOutputRows, KeepsOtherFramesOfAChunk) {

@@ -73,5 +73,28 @@ TEST(Axes, KnowsUnitsOfLength) {
     }
 }
 
+TEST(Axes, KnowsUnitsOfTime) {
+    for (const char* unit : {"s", "sec", "second", "seconds"}) {
+        EXPECT_EQ(seconds_in(unit), 1) << unit;
+    }
+    EXPECT_EQ(seconds_in("msec"), 1e-3);
+    EXPECT_EQ(seconds_in("µs"), seconds_in("microsecond"));
+    EXPECT_EQ(seconds_in("hour"), 3600);
+    for (const char* unit : {"", "m", "deg", "days since 2000-01-01", " "}) {
+        EXPECT_FALSE(seconds_in(unit)) << unit;
+    }
+}
+
+TEST(Axes, KeepsWhatIsSaidOfSomeChannels) {
+    Axes axes = axes_of_letters("cyx");
+    axes.channels = {"DAPI", ""};
+    axes.colours = {"", ""};
+    const std::vector<std::int64_t> shape = {2, 3, 4};
+    const Axes made = fitting_axes(axes, shape);
+    EXPECT_EQ(made.channels, axes.channels);
+    EXPECT_TRUE(made.colours.empty());
+    EXPECT_EQ(made.text(), "c (DAPI, ?), y, x");
+}
+
 } // namespace
 } // namespace runner

@@ -177,6 +177,21 @@ TEST(ChunkGrid, HasAPartOfEachFrameForEachLayerOfAChunk) {
     }
 }
 
+TEST(ChunkGrid, CountsWholeChunksOfSeveralLayersBehindTheParts) {
+    for (const Case& c : cases) {
+        const ChunkGrid grid = grid_of(c);
+        EXPECT_EQ(grid.pieces(), grid.layers() == 1 ? grid.parts() : grid.parts() + grid.count());
+        std::set<std::int64_t> pieces;
+        for (std::int64_t chunk = 0; chunk < grid.count(); ++chunk) {
+            const std::int64_t piece = grid.piece_of(chunk);
+            EXPECT_EQ(grid.place_of(piece).chunk, chunk);
+            EXPECT_EQ(grid.place_of(piece).layer, 0);
+            EXPECT_TRUE(piece >= (grid.layers() == 1 ? 0 : grid.parts()) && piece < grid.pieces());
+            EXPECT_TRUE(pieces.insert(piece).second) << "two chunks are piece " << piece;
+        }
+    }
+}
+
 TEST(ChunkGrid, HasNoPartWhereTheArrayEndsWithinAChunk) {
     for (const Case& c : cases) {
         const ChunkGrid grid = grid_of(c);

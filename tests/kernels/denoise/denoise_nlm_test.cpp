@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/denoise_nlm.hpp"
 
-#include "kernels/denoise/denoise_nlm_work.hpp"
+#include "kernels/denoise/denoise_nlm_call.hpp"
 #include "tests/reference/nlm_reference.hpp"
 #include "tests/support/match_cases.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/denoise/window_means.hpp"
 
-#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/denoise/window_means_call.hpp"
 #include "tests/reference/window_means_reference.hpp"
 #include "tests/support/match_cases.hpp"
 #include "tests/support/vector_sets.hpp"
@@ -90,12 +90,12 @@ TEST(WindowWeight, FollowsTheFormulaForAnyNoise) {
     for (const double sigma : {1e-12, 0.3, 17.0, 1e12}) {
         for (const double strength : {0.05, 0.6, 3.0, 1e6}) {
             const HeldLayers all{0, 9};
-            const WindowWork work = make_window_work(match, {sigma, strength, 1}, all, all);
+            const WindowCall call = make_window_call(match, {sigma, strength, 1}, all, all);
             for (double d = 0; d < 20; d += 0.01) {
                 const auto distance = static_cast<float>(24 * d * sigma * sigma);
                 const double over = std::max(d - 2, 0.0) / (strength * strength);
                 // As near as a float32 tells D / h² from 2·sigma² / h².
-                ASSERT_NEAR(work.weight.of(distance), std::exp(-over),
+                ASSERT_NEAR(call.weight.of(distance), std::exp(-over),
                             1e-6 * (1 + 1 / (strength * strength)))
                     << sigma << ' ' << strength << ' ' << d;
             }
@@ -109,13 +109,13 @@ TEST(WindowWeight, WithoutAnyScaleIsAStep) {
     match.patch = {1, 1, 2};
     const HeldLayers all{0, 9};
     for (const auto& [sigma, strength] : {std::pair{3.0, 0.0}, {3.0, 1e-30}, {3.0, 1e-5}}) {
-        const WindowWork work = make_window_work(match, {sigma, strength, 1}, all, all);
-        EXPECT_EQ(work.weight.of(36), 1);
-        EXPECT_EQ(work.weight.of(std::nextafter(36.0F, 37.0F)), 0);
+        const WindowCall call = make_window_call(match, {sigma, strength, 1}, all, all);
+        EXPECT_EQ(call.weight.of(36), 1);
+        EXPECT_EQ(call.weight.of(std::nextafter(36.0F, 37.0F)), 0);
     }
-    const WindowWork work = make_window_work(match, {0, 1, 1}, all, all);
-    EXPECT_EQ(work.weight.of(0), 1);
-    EXPECT_EQ(work.weight.of(std::numeric_limits<float>::denorm_min()), 0);
+    const WindowCall call = make_window_call(match, {0, 1, 1}, all, all);
+    EXPECT_EQ(call.weight.of(0), 1);
+    EXPECT_EQ(call.weight.of(std::numeric_limits<float>::denorm_min()), 0);
 }
 
 template <class Q> class WindowMeansTest : public QueueTest<Q> {};

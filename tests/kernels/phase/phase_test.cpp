@@ -36,17 +36,21 @@ std::pair<std::vector<float>, std::uint64_t> made_by(Q& queue, PaganinFilter pha
                                                      std::size_t offset = 0) {
     phase.in_type = element_type_of<T>();
     const DeviceBytes<Q> tables(queue, phase_tables(phase));
-    const DeviceBytes<Q> counts(queue, bytes_of(std::vector<std::uint64_t>{1000}));
+    const DeviceBytes<Q> counts(queue, bytes_of(std::vector<PhaseCounts>{{1000, 2000}}));
     const auto bytes = made_on(
         queue, bytes_of(in), in.size() * sizeof(float),
         [&](const std::byte* from, std::byte* to) {
             const Buffer scratch = allocate_device(queue, phase_scratch_bytes(phase, frames));
             retrieve_phase(queue, phase, frames, from, reinterpret_cast<float*>(to), tables.data(),
-                           scratch.data(), reinterpret_cast<std::uint64_t*>(counts.data()));
+                           scratch.data(), reinterpret_cast<PhaseCounts*>(counts.data()));
             queue.synchronize();
         },
         offset);
-    return {values_of<float>(bytes), values_of<std::uint64_t>(counts.fetch())[0] - 1000};
+    const PhaseCounts made = values_of<PhaseCounts>(counts.fetch())[0];
+    const std::vector<float> out = values_of<float>(bytes);
+    EXPECT_EQ(made.nans - 2000,
+              std::count_if(out.begin(), out.end(), [](float value) { return std::isnan(value); }));
+    return {out, made.raised - 1000};
 }
 
 std::size_t reflected(std::int64_t i, std::int64_t extent) {

@@ -29,9 +29,13 @@ class SyncWitness final : public RowWriter {
             throw Error(ExitCode::output, {"no sync", "", "", ""});
         }
     }
+    void hand_over() override {
+        handed_over.push_back(read_journal(folder_, 1, total).rows.size());
+    }
     void finish(Sync /*sync*/) override {}
 
     std::vector<std::size_t> seen;
+    std::vector<std::size_t> handed_over;
     std::atomic<int> starts = 0;
     bool fails = false;
 
@@ -99,11 +103,12 @@ TEST_F(CommitsTest, TellsTheNextAddOfAFailure) {
     EXPECT_TRUE(listed().empty());
 }
 
-TEST_F(CommitsTest, DoesNotSyncWhenTold) {
+TEST_F(CommitsTest, HandsTheDataOverWhereItDoesNotSync) {
     Commits commits(writer, JournalWriter(journal, 1, "rank-0"), 3600, RowWriter::Sync::no);
     commits.add(std::vector<RowHash>{{0, 5, 11}});
     commits.finish();
     EXPECT_TRUE(writer.seen.empty());
+    EXPECT_EQ(writer.handed_over, std::vector<std::size_t>{0});
     EXPECT_EQ(writer.starts, 0);
     EXPECT_EQ(listed().size(), 1U);
 }

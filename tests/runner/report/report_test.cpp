@@ -152,6 +152,9 @@ TEST(ReportJson, HasWhatTheRunHad) {
     EXPECT_EQ(json["ranks"][1]["stages"]["compute"],
               Parsed::parse(R"({"busy_seconds": 3.0, "wait_seconds": 0.25, "bytes": 70})"));
     EXPECT_FALSE(json.contains("passes"));
+    EXPECT_FALSE(json.contains("survey_seconds"));
+    run.report.survey_seconds = 0.5;
+    EXPECT_EQ(Parsed::parse(report_json(run.report))["survey_seconds"], 0.5);
     EXPECT_FALSE(json["ranks"][0].contains("timeline"));
 }
 

@@ -172,6 +172,9 @@ TEST(ApplySetting, LeavesTheValuesWhereItIsNone) {
         {"=1", "expected table.key=value, but the key is not one of TOML"},
         {"a..b=1", "expected table.key=value, but the key is not one of TOML"},
         {"a b=1", "expected table.key=value, but the key is not one of TOML"},
+        {"a=\xff.h5",
+         "it is no text of UTF-8, which a job file is; rename a file of such a name, or "
+         "make a link to it with another name"},
         {"a=", no_value + "a=\"text\"'"},
         {"a=\"open", no_value + "a=\"text\"'"},
         {"a=1\nb=2", no_value + "a=\"text\"'"},

@@ -56,6 +56,16 @@ TEST(Prediction, ASurveyGrowsWithWhatIsReadAndTheStartDoesNot) {
               "start 500 ms, survey of the input 1.25 s, end 10 ms");
 }
 
+TEST(Prediction, AsMuchOfASurveyAsOnThePartIsBesideTheStart) {
+    MeasuredRun part = run_of({1000, 1000, 0}, 1, {1, 0, 0, 0, 0, 0, 0}, 0.5);
+    part.survey_seconds = 0.25;
+    part.survey_hidden_seconds = 0.25;
+    const std::array whole = {PassWork{5000, 9000, 0}};
+    EXPECT_DOUBLE_EQ(predict(part, part, whole).survey_seconds, 1);
+    const std::array smaller = {PassWork{500, 900, 0}};
+    EXPECT_DOUBLE_EQ(predict(part, part, smaller).survey_seconds, 0);
+}
+
 TEST(Prediction, TheEndGrowsWithWhatMayWaitForTheDisk) {
     constexpr double mib = 1 << 20;
     const MeasuredRun small = run_of({0, 16 * mib, 0}, 1, {}, 0.1, 0.25);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/denoise/window_means_work.hpp"
+#include "kernels/denoise/window_means_call.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,10 +12,10 @@ constexpr double log2_of_e = 1.4426950408889634;
 constexpr double most_start = 0x1p20;
 
 /// So that neither sums of weights nor of these times differences of voxels overflow.
-int window_lower(const Match& match, const WindowWork& work, float magnitude) {
+int window_lower(const Match& match, const WindowCall& call, float magnitude) {
     const double most = std::max<double>(1, 2 * static_cast<double>(magnitude)) *
                         static_cast<double>(match.patch_voxels()) *
-                        static_cast<double>(work.offsets());
+                        static_cast<double>(call.offsets());
     int exponent = 0;
     std::frexp(most, &exponent); // most < 2^exponent
     return std::max(0, exponent - 126);
@@ -50,30 +50,30 @@ WindowWeight make_window_weight(const Match& match, const WindowMeans& means) {
     return weight;
 }
 
-WindowWork make_window_work(const Match& match, const WindowMeans& means, const HeldLayers& in,
+WindowCall make_window_call(const Match& match, const WindowMeans& means, const HeldLayers& in,
                             const HeldLayers& held) {
-    WindowWork work{};
+    WindowCall call{};
     for (std::size_t i = 0; i < 3; ++i) {
-        work.volume[i] = match.volume.at(i);
-        work.patch[i] = match.patch.at(i);
-        work.corner[i] = work.volume[i] - work.patch[i];
-        work.half[i] = std::min(match.window.at(i) / 2, work.corner[i]);
+        call.volume[i] = match.volume.at(i);
+        call.patch[i] = match.patch.at(i);
+        call.corner[i] = call.volume[i] - call.patch[i];
+        call.half[i] = std::min(match.window.at(i) / 2, call.corner[i]);
     }
-    work.in = in;
-    work.held = held;
-    work.weight = make_window_weight(match, means);
-    work.is_huge = means.magnitude > 0x1p126F;
-    const int lower = window_lower(match, work, means.magnitude);
+    call.in = in;
+    call.held = held;
+    call.weight = make_window_weight(match, means);
+    call.is_huge = means.magnitude > 0x1p126F;
+    const int lower = window_lower(match, call, means.magnitude);
     const int exponent = static_cast<int>(WindowWeight::range) + lower;
-    work.weight.rounder = static_cast<float>((3 << 22) - exponent);
-    work.weight.least = std::ldexp(1.0F, -exponent);
-    work.weight.one = std::ldexp(1.0F, -lower);
-    return work;
+    call.weight.rounder = static_cast<float>((3 << 22) - exponent);
+    call.weight.least = std::ldexp(1.0F, -exponent);
+    call.weight.one = std::ldexp(1.0F, -lower);
+    return call;
 }
 
 double window_means_operations(const Match& match, const HeldLayers& held) {
-    const WindowWork work = make_window_work(match, {}, {}, held);
-    return static_cast<double>(held.layers * work.volume[1] * work.volume[2]) * work.operations();
+    const WindowCall call = make_window_call(match, {}, {}, held);
+    return static_cast<double>(held.layers * call.volume[1] * call.volume[2]) * call.operations();
 }
 
 } // namespace runner

@@ -9,7 +9,7 @@ namespace runner {
 
 /// What a kernel knows of the images: geometry of the block (see RowBlock), and how it is cut into
 /// tiles. A tile is a strip of columns and a segment of rows of one frame; strips run fastest.
-template <class T> struct ConvolveView {
+template <class T> struct ConvolveImages {
     const void* in;
     void* out;
     std::int64_t columns;

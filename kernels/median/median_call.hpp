@@ -13,7 +13,7 @@
 namespace runner {
 
 /// A call: the window, and which rows its buffers hold (see RowBlock).
-struct MedianView {
+struct MedianCall {
     std::int64_t frames;
     std::int64_t layers;
     std::int64_t rows;
@@ -69,7 +69,7 @@ struct MedianView {
 };
 
 /// Without a difference nothing is counted.
-inline MedianView median_view(const Median& median, const RowBlock& block, const Tally& replaced) {
+inline MedianCall median_call(const Median& median, const RowBlock& block, const Tally& replaced) {
     return {block.frames,
             median.layers,
             median.rows,
@@ -117,26 +117,26 @@ inline unsigned launched_blocks(std::int64_t blocks) {
 }
 
 /// The median of any window and type on the GPU, by the bits of its key.
-void launch_median_search(CudaQueue& queue, ElementType type, const MedianView& view,
+void launch_median_search(CudaQueue& queue, ElementType type, const MedianCall& call,
                           const std::byte* in, std::byte* out);
 
 /// Puts right what median() makes where elements are invalid, `value` of the type: medians of
 /// windows that have one (on the CPU, two or more), and the invalid ones themselves; and the
-/// view's tally with them.
-void mend_medians(CpuQueue& queue, ElementType type, double value, const MedianView& view,
+/// call's tally with them.
+void mend_medians(CpuQueue& queue, ElementType type, double value, const MedianCall& call,
                   const std::byte* in, std::byte* out);
-void mend_medians(CudaQueue& queue, ElementType type, double value, const MedianView& view,
+void mend_medians(CudaQueue& queue, ElementType type, double value, const MedianCall& call,
                   const std::byte* in, std::byte* out);
 
 /// Medians on the GPU by networks in registers, of elements of up to 2 and from 4 bytes. Return
 /// whether there are networks for the window; where not, nothing is launched. Columns are below
 /// 2³⁰.
-bool launch_median_narrow(CudaQueue& queue, ElementType type, const MedianView& view,
+bool launch_median_narrow(CudaQueue& queue, ElementType type, const MedianCall& call,
                           const std::byte* in, std::byte* out);
-bool launch_median_wide(CudaQueue& queue, ElementType type, const MedianView& view,
+bool launch_median_wide(CudaQueue& queue, ElementType type, const MedianCall& call,
                         const std::byte* in, std::byte* out);
 /// Medians of as many rows as columns, 7 to 15, of elements of up to 4 bytes, likewise.
-bool launch_median_windows(CudaQueue& queue, ElementType type, const MedianView& view,
+bool launch_median_windows(CudaQueue& queue, ElementType type, const MedianCall& call,
                            const std::byte* in, std::byte* out);
 
 } // namespace runner

@@ -10,7 +10,7 @@ namespace runner {
 
 /// A call of fill() as host and device see it: its functions are constexpr, so that device code can
 /// call them too. Extents and distances are z, y, x.
-template <class T> struct FillView {
+template <class T> struct FillCall {
     InvalidTest<T> is_invalid;
     Fill::Method method;
     T number; ///< for Method::number
@@ -90,7 +90,7 @@ template <class T> struct FillView {
     }
 };
 
-template <class T> FillView<T> fill_view(const Fill& fill, const RowBlock& block) {
+template <class T> FillCall<T> fill_call(const Fill& fill, const RowBlock& block) {
     return {invalid_test<T>(fill.invalid),
             fill.method,
             converted<T>(fill.number),

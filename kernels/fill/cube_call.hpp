@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/fill/fill_view.hpp"
+#include "kernels/fill/fill_call.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -21,11 +21,11 @@ struct CubeRadii {
 ///
 /// The radius of the smallest cube about an element that has a valid one is the least, over these,
 /// of the greatest distance along an axis. It is found along x, of these along y, of these along z.
-template <class T> struct CubeView {
+template <class T> struct CubeCall {
     /// No valid element is in reach.
     static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
 
-    FillView<T> fill;
+    FillCall<T> fill;
 
     /// The distance from column `x` of a row to its nearest valid element.
     constexpr std::int32_t along_x(const T* line, std::int64_t x) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/denoise/denoise_bm4d.hpp"
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 
 #include <cstdint>
 
@@ -191,10 +191,10 @@ constexpr bool lacks_reference(const std::uint64_t* index, const float* distance
 }
 
 /// The numbers of one call, for both backends.
-struct Bm4dWork {
+struct Bm4dCall {
     static constexpr int exponents = 7; ///< of haar_exponent(): groups of up to 64
 
-    MatchWork match;
+    MatchCall match;
     std::int64_t held_first;
     std::int64_t held_layers;
     std::int64_t patch_voxels;
@@ -234,7 +234,7 @@ struct Bm4dWork {
     }
 };
 
-Bm4dWork make_bm4d_work(const Match& match, const MatchLayers& layers, const Bm4d& bm4d,
+Bm4dCall make_bm4d_call(const Match& match, const MatchLayers& layers, const Bm4d& bm4d,
                         const HeldLayers& held);
 
 } // namespace runner

@@ -10,7 +10,7 @@
 namespace runner {
 
 /// The numbers of one call of match_patches(), for both backends. Places and extents are z, y, x.
-struct MatchWork {
+struct MatchCall {
     std::int64_t volume[3];  ///< of the whole
     std::int64_t corner[3];  ///< the last corner
     std::int64_t half[3];    ///< of the window, and no more than can be met
@@ -50,7 +50,7 @@ struct MatchWork {
     }
 };
 
-MatchWork make_match_work(const Match& match, const MatchLayers& layers);
+MatchCall make_match_call(const Match& match, const MatchLayers& layers);
 
 /// The largest float D with D / voxels ≤ threshold, in float32; for threshold ≥ 0.
 float match_most(float threshold, float voxels);
@@ -65,26 +65,26 @@ inline std::int64_t match_key(float distance, std::uint32_t number) {
 }
 
 /// Writes a sorted list of `work.count` keys out as row `row`, of the reference with this corner.
-void put_match_row(const MatchWork& work, const std::int64_t* list, std::int64_t row,
+void put_match_row(const MatchCall& call, const std::int64_t* list, std::int64_t row,
                    std::int64_t z, std::int64_t y, std::int64_t x, const MatchLists& lists);
 
 /// The lists of match_patches() by one of the published selections. For the CPU in the calling
 /// thread's arena, which is the queue's; all candidates of a reference are a thread's memory there
 /// and a block's shared memory on a GPU.
-void match_published(const CpuQueue& queue, MatchSelection selection, const MatchWork& work,
+void match_published(const CpuQueue& queue, MatchSelection selection, const MatchCall& call,
                      const float* volume, const MatchLists& lists);
-void match_published(CudaQueue& queue, MatchSelection selection, const MatchWork& work,
+void match_published(CudaQueue& queue, MatchSelection selection, const MatchCall& call,
                      const float* volume, const MatchLists& lists);
 
 /// The lists of match_patches() with a sum for every candidate of every reference by itself: any
 /// step, patch and window.
-void match_sparse(CudaQueue& queue, const MatchWork& work, const float* volume,
+void match_sparse(CudaQueue& queue, const MatchCall& call, const float* volume,
                   const MatchLists& lists);
 
 /// The lists of match_patches() where bounds by tensor cores serve: patches of 4³, a step of at
 /// most 3, windows of at most 11 along each axis. False, and nothing done, for others and where the
 /// device has too little shared memory.
-bool match_tensor(CudaQueue& queue, const MatchWork& work, const float* volume,
+bool match_tensor(CudaQueue& queue, const MatchCall& call, const float* volume,
                   const MatchLists& lists);
 
 } // namespace runner

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/denoise/denoise_nlm.hpp"
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -37,17 +37,17 @@ constexpr float exp_below_zero(double x) {
 
 /// How many references along `axis` of the whole volume cover a place: those at multiples of the
 /// step and the last corner.
-constexpr std::int64_t covering_references(const MatchWork& work, int axis, std::int64_t at) {
-    const std::int64_t last = work.corner[axis];
+constexpr std::int64_t covering_references(const MatchCall& call, int axis, std::int64_t at) {
+    const std::int64_t last = call.corner[axis];
     const std::int64_t high = at < last ? at : last;
-    const std::int64_t below = at - work.patch[axis]; // the highest corner that does not reach it
-    const std::int64_t multiples = high / work.step - (below < 0 ? -1 : below / work.step);
-    return multiples + (last % work.step != 0 && at >= last ? 1 : 0);
+    const std::int64_t below = at - call.patch[axis]; // the highest corner that does not reach it
+    const std::int64_t multiples = high / call.step - (below < 0 ? -1 : below / call.step);
+    return multiples + (last % call.step != 0 && at >= last ? 1 : 0);
 }
 
 /// The numbers of one call, for both backends.
-struct NlmWork {
-    MatchWork match;
+struct NlmCall {
+    MatchCall match;
     std::int64_t held_first;
     std::int64_t held_layers;
     double free;    ///< distances up to here weigh one
@@ -72,7 +72,7 @@ struct NlmWork {
     }
 };
 
-NlmWork make_nlm_work(const Match& match, const MatchLayers& layers, const Nlm& nlm,
+NlmCall make_nlm_call(const Match& match, const MatchLayers& layers, const Nlm& nlm,
                       const HeldLayers& held);
 
 } // namespace runner

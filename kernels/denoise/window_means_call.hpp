@@ -52,7 +52,7 @@ struct WindowWeight {
 WindowWeight make_window_weight(const Match& match, const WindowMeans& means);
 
 /// The numbers of one call, for both backends. Places and extents are z, y, x.
-struct WindowWork {
+struct WindowCall {
     std::int64_t volume[3]; ///< of the whole
     std::int64_t corner[3]; ///< the last corner
     std::int64_t half[3];   ///< of the window, and no more than can be met
@@ -72,14 +72,14 @@ struct WindowWork {
     }
 };
 
-WindowWork make_window_work(const Match& match, const WindowMeans& means, const HeldLayers& in,
+WindowCall make_window_call(const Match& match, const WindowMeans& means, const HeldLayers& in,
                             const HeldLayers& held);
 
 /// The means of patches of 3³ in windows of at most 11³, by the march of window_march.cuh;
 /// false, and nothing done, for others, for steps as weights and for huge voxels.
-bool march_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out);
+bool march_window_means(CudaQueue& queue, const WindowCall& call, const float* volume, float* out);
 
 /// The means of any patch and window, by the tiles of window_means_tile.cuh.
-void tile_window_means(CudaQueue& queue, const WindowWork& work, const float* volume, float* out);
+void tile_window_means(CudaQueue& queue, const WindowCall& call, const float* volume, float* out);
 
 } // namespace runner

@@ -9,7 +9,7 @@
 namespace runner {
 
 /// A call: the extents that its buffers hold.
-struct BinView {
+struct BinCall {
     ElementType out_type;
     std::int64_t frames;
     std::int64_t layers; ///< of a frame in the buffer
@@ -28,7 +28,7 @@ struct BinView {
     std::int64_t all_rows() const { return frames * out_layers * out_rows; }
 };
 
-inline BinView bin_view(const Bin& bin, const RowBlock& block) {
+inline BinCall bin_call(const Bin& bin, const RowBlock& block) {
     const bool whole_layers = bin.factors[0] > 1;
     const std::int64_t rows = whole_layers ? bin.rows : block.out_rows;
     const std::int64_t layers = whole_layers ? block.out_rows / bin.rows : 1;
@@ -48,7 +48,7 @@ inline BinView bin_view(const Bin& bin, const RowBlock& block) {
 }
 
 /// bin() where some elements are invalid.
-void bin_valid(CudaQueue& queue, const Bin& bin, const BinView& view, const std::byte* in,
+void bin_valid(CudaQueue& queue, const Bin& bin, const BinCall& call, const std::byte* in,
                std::byte* out);
 
 } // namespace runner

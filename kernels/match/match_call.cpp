@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/match/match_work.hpp"
+#include "kernels/match/match_call.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -54,13 +54,13 @@ MatchLayers match_layers(const Match& match, std::int64_t first, std::int64_t la
     return {in_first, in_end - in_first, first, layers};
 }
 
-std::int64_t Match::candidates() const { return make_match_work(*this, {}).candidates(); }
+std::int64_t Match::candidates() const { return make_match_call(*this, {}).candidates(); }
 
 std::int64_t match_rows(const Match& match, const MatchLayers& layers) {
-    return make_match_work(match, layers).rows();
+    return make_match_call(match, layers).rows();
 }
 
-double MatchWork::operations(MatchSelection selection) const {
+double MatchCall::operations(MatchSelection selection) const {
     const double voxels = static_cast<double>(patch_voxels);
     double each = 2 * voxels + 20;
     if (selection != MatchSelection::fast) {
@@ -72,8 +72,8 @@ double MatchWork::operations(MatchSelection selection) const {
 }
 
 double match_operations(const Match& match, const MatchLayers& layers) {
-    const MatchWork work = make_match_work(match, layers);
-    return static_cast<double>(work.rows()) * work.operations(match.selection);
+    const MatchCall call = make_match_call(match, layers);
+    return static_cast<double>(call.rows()) * call.operations(match.selection);
 }
 
 float match_most(float threshold, float voxels) {
@@ -91,54 +91,54 @@ float match_most(float threshold, float voxels) {
     return std::bit_cast<float>(low);
 }
 
-void put_match_row(const MatchWork& work, const std::int64_t* list, std::int64_t row,
+void put_match_row(const MatchCall& call, const std::int64_t* list, std::int64_t row,
                    std::int64_t z, std::int64_t y, std::int64_t x, const MatchLists& lists) {
-    std::uint64_t* index = lists.index + row * work.count;
-    float* distance = lists.distance + row * work.count;
-    const std::int64_t* end = std::find(list, list + work.count, no_match);
+    std::uint64_t* index = lists.index + row * call.count;
+    float* distance = lists.distance + row * call.count;
+    const std::int64_t* end = std::find(list, list + call.count, no_match);
     const auto found = static_cast<int>(end - list);
-    for (int i = 0; i < work.count; ++i) {
+    for (int i = 0; i < call.count; ++i) {
         if (i >= found) {
             index[i] = ~std::uint64_t{0};
             distance[i] = std::numeric_limits<float>::infinity();
             continue;
         }
-        const std::int64_t key = list[work.order == MatchOrder::nearest_first ? i : found - 1 - i];
+        const std::int64_t key = list[call.order == MatchOrder::nearest_first ? i : found - 1 - i];
         const std::int64_t number = key & 0xFFFFFFFF;
-        const std::int64_t dx = number % work.window(2) - work.half[2];
-        const std::int64_t dy = number / work.window(2) % work.window(1) - work.half[1];
-        const std::int64_t dz = number / work.window(2) / work.window(1) - work.half[0];
-        index[i] = static_cast<std::uint64_t>(work.index(z + dz, y + dy, x + dx));
+        const std::int64_t dx = number % call.window(2) - call.half[2];
+        const std::int64_t dy = number / call.window(2) % call.window(1) - call.half[1];
+        const std::int64_t dz = number / call.window(2) / call.window(1) - call.half[0];
+        index[i] = static_cast<std::uint64_t>(call.index(z + dz, y + dy, x + dx));
         distance[i] =
-            std::bit_cast<float>(static_cast<std::uint32_t>(key >> 32)) / work.patch_voxels;
+            std::bit_cast<float>(static_cast<std::uint32_t>(key >> 32)) / call.patch_voxels;
     }
     lists.count[row] = found;
 }
 
-MatchWork make_match_work(const Match& match, const MatchLayers& layers) {
-    MatchWork work{};
+MatchCall make_match_call(const Match& match, const MatchLayers& layers) {
+    MatchCall call{};
     const auto grid = match_grid(match);
     for (std::size_t i = 0; i < 3; ++i) {
-        work.volume[i] = match.volume[i];
-        work.corner[i] = last_corner(match, i);
-        work.half[i] = std::min(match.window[i] / 2, work.corner[i]);
-        work.grid[i] = grid[i];
-        work.patch[i] = match.patch[i];
+        call.volume[i] = match.volume[i];
+        call.corner[i] = last_corner(match, i);
+        call.half[i] = std::min(match.window[i] / 2, call.corner[i]);
+        call.grid[i] = grid[i];
+        call.patch[i] = match.patch[i];
     }
-    work.first = grid_before(match, 0, layers.out_first);
-    work.grid[0] = grid_before(match, 0, layers.out_first + layers.out_layers) - work.first;
-    work.grid[0] = std::max<std::int64_t>(0, work.grid[0]);
-    work.first_line = grid_before(match, 1, layers.first_line);
-    work.grid[1] = grid_before(match, 1, layers.first_line + layers.lines) - work.first_line;
-    work.grid[1] = std::max<std::int64_t>(0, work.grid[1]);
-    work.step = match.step;
-    work.in_first = layers.in_first;
-    work.in_layers = layers.in_layers;
-    work.count = match.count;
-    work.patch_voxels = static_cast<float>(match.patch_voxels());
-    work.most = match_most(match.threshold, work.patch_voxels);
-    work.order = match.order;
-    return work;
+    call.first = grid_before(match, 0, layers.out_first);
+    call.grid[0] = grid_before(match, 0, layers.out_first + layers.out_layers) - call.first;
+    call.grid[0] = std::max<std::int64_t>(0, call.grid[0]);
+    call.first_line = grid_before(match, 1, layers.first_line);
+    call.grid[1] = grid_before(match, 1, layers.first_line + layers.lines) - call.first_line;
+    call.grid[1] = std::max<std::int64_t>(0, call.grid[1]);
+    call.step = match.step;
+    call.in_first = layers.in_first;
+    call.in_layers = layers.in_layers;
+    call.count = match.count;
+    call.patch_voxels = static_cast<float>(match.patch_voxels());
+    call.most = match_most(match.threshold, call.patch_voxels);
+    call.order = match.order;
+    return call;
 }
 
 } // namespace runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/match/match_call.hpp"
 #include "kernels/match/match_sparse_plan.hpp"
-#include "kernels/match/match_work.hpp"
 
 #include "tests/reference/match_reference.hpp"
 
@@ -20,16 +20,16 @@ Match line(std::int64_t extent, int patch, std::int64_t step, std::int64_t windo
     return match;
 }
 
-TEST(MatchWork, ReferencesAreThoseOfTheDefinition) {
+TEST(MatchCall, ReferencesAreThoseOfTheDefinition) {
     for (std::int64_t extent = 1; extent <= 14; ++extent) {
         for (int patch = 1; patch <= std::min<std::int64_t>(extent, 8); ++patch) {
             for (std::int64_t step = 1; step <= 16; ++step) {
                 const Match match = line(extent, patch, step, 3);
                 const auto expected = match_reference::references(match, 0);
                 ASSERT_EQ(match_grid(match)[0], static_cast<std::int64_t>(expected.size()));
-                const MatchWork work = make_match_work(match, match_layers(match, 0, extent));
+                const MatchCall call = make_match_call(match, match_layers(match, 0, extent));
                 for (std::size_t i = 0; i < expected.size(); ++i) {
-                    EXPECT_EQ(work.reference(0, static_cast<std::int64_t>(i)), expected[i]);
+                    EXPECT_EQ(call.reference(0, static_cast<std::int64_t>(i)), expected[i]);
                 }
                 for (std::int64_t layer = 0; layer <= extent + 1; ++layer) {
                     EXPECT_EQ(match_grid_before(match, layer),
@@ -42,7 +42,7 @@ TEST(MatchWork, ReferencesAreThoseOfTheDefinition) {
     }
 }
 
-TEST(MatchWork, LayersAreTheFewestThatCandidatesCover) {
+TEST(MatchCall, LayersAreTheFewestThatCandidatesCover) {
     for (std::int64_t extent = 2; extent <= 12; ++extent) {
         for (const std::int64_t window : {1, 3, 7, 31}) {
             for (const std::int64_t step : {1, 3, 5}) {
@@ -73,7 +73,7 @@ TEST(MatchWork, LayersAreTheFewestThatCandidatesCover) {
     }
 }
 
-TEST(MatchWork, TheMostIsTheLastFloatWithinTheThreshold) {
+TEST(MatchCall, TheMostIsTheLastFloatWithinTheThreshold) {
     const float infinity = std::numeric_limits<float>::infinity();
     for (const float voxels : {1.0F, 3.0F, 27.0F, 49.0F, 512.0F}) {
         for (const float threshold : {0.0F, 1e-45F, 1e-38F, 0.1F, 1.0F / 3, 1.0F, 77.7F, 1e30F,
@@ -87,7 +87,7 @@ TEST(MatchWork, TheMostIsTheLastFloatWithinTheThreshold) {
 }
 
 /// What the kernel relies on.
-void expect_sound(const MatchWork& work, const SparsePlan& plan, const SparseRoom& room) {
+void expect_sound(const MatchCall& call, const SparsePlan& plan, const SparseRoom& room) {
     const auto product = [](const auto& extents) { return extents[0] * extents[1] * extents[2]; };
     const int other = 1 - plan.along;
     EXPECT_LE(plan.bytes, room.block);
@@ -101,7 +101,7 @@ void expect_sound(const MatchWork& work, const SparsePlan& plan, const SparseRoo
     EXPECT_EQ(plan.own_floats % 4, 0);
     EXPECT_GE(plan.own_floats, plan.own * product(plan.references));
     EXPECT_EQ(plan.distance_floats, plan.distances * product(plan.references));
-    EXPECT_TRUE(sparse_has(plan.along, work.patch[plan.along], plan.each));
+    EXPECT_TRUE(sparse_has(plan.along, call.patch[plan.along], plan.each));
     EXPECT_GE(plan.gathered_floats, 2 * plan.warps * SparsePlan::gathered);
     EXPECT_GE(plan.bytes,
               std::int64_t{4} * (plan.own_floats + plan.gathered_floats + plan.distance_floats +
@@ -113,17 +113,17 @@ void expect_sound(const MatchWork& work, const SparsePlan& plan, const SparseRoo
     EXPECT_EQ((plan.pitch_line - plan.pitch_x * plan.part[2]) % 32, 0);
     for (int i = 0; i < 3; ++i) {
         const std::int64_t first = (plan.blocks[i] - 1) * plan.references[i];
-        EXPECT_LT(first, work.grid[i]);
-        EXPECT_GE(first + plan.references[i], work.grid[i]);
-        for (std::int64_t at = 0; at < work.grid[i]; ++at) {
+        EXPECT_LT(first, call.grid[i]);
+        EXPECT_GE(first + plan.references[i], call.grid[i]);
+        for (std::int64_t at = 0; at < call.grid[i]; ++at) {
             const std::int64_t begin = at / plan.references[i] * plan.references[i];
-            const std::int64_t ahead = work.reference(i, at) - work.reference(i, begin);
-            ASSERT_LE(ahead + plan.part[i] + work.patch[i] - 1, plan.tile[i]);
+            const std::int64_t ahead = call.reference(i, at) - call.reference(i, begin);
+            ASSERT_LE(ahead + plan.part[i] + call.patch[i] - 1, plan.tile[i]);
         }
     }
 }
 
-TEST(MatchWork, PlansOfLargerStepsFitTheirBlocks) {
+TEST(MatchCall, PlansOfLargerStepsFitTheirBlocks) {
     for (const SparseRoom& room :
          {SparseRoom{232448, 233472}, {101376, 102400}, {65536, 65536}, {32768, 65536}}) {
         for (const std::int64_t step : {1, 2, 3, 5, 40}) {
@@ -134,12 +134,12 @@ TEST(MatchWork, PlansOfLargerStepsFitTheirBlocks) {
                     match.patch = {patch, patch, patch};
                     match.window = {window, window, window};
                     match.step = step;
-                    MatchWork work = make_match_work(match, match_layers(match, 0, 60));
-                    expect_sound(work, make_sparse_plan(work, room), room);
+                    MatchCall call = make_match_call(match, match_layers(match, 0, 60));
+                    expect_sound(call, make_sparse_plan(call, room), room);
                     match.volume[0] = match.patch[0] = 1;
-                    work = make_match_work(match, match_layers(match, 0, 1));
-                    EXPECT_EQ(make_sparse_plan(work, room).along, 1);
-                    expect_sound(work, make_sparse_plan(work, room), room);
+                    call = make_match_call(match, match_layers(match, 0, 1));
+                    EXPECT_EQ(make_sparse_plan(call, room).along, 1);
+                    expect_sound(call, make_sparse_plan(call, room), room);
                 }
             }
         }

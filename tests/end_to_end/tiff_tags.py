@@ -1,0 +1,165 @@
+"""What tags of a TIFF say of its elements, colours, axes and place: known, warned of or refused."""
+import pathlib
+import struct
+
+import h5py
+import numpy as np
+import pytest
+from PIL import Image
+import tifffile
+
+from harness import attempt, call
+
+pytestmark = pytest.mark.quick
+
+GREY = np.random.default_rng(3).integers(0, 60000, (8, 12)).astype("uint16")
+COLOUR = np.random.default_rng(4).integers(0, 255, (8, 12, 4)).astype("uint8")
+
+
+def converted(name, output="out.h5"):
+    """What convert warns of, and the attributes of its dataset."""
+    done = attempt("convert", name, output, "--overwrite")
+    assert done.returncode == 0, done
+    with h5py.File(output) as file:
+        return done.stderr, dict(file["data"].attrs), file["data"][()]
+
+
+def write(name, array=GREY, tags=(), **others):
+    tifffile.imwrite(name, array, metadata=None, extratags=list(tags), **others)
+
+
+def test_colours_that_are_none_are_refused():
+    Image.fromarray(COLOUR[..., :3].copy()).save("rgb.tif")
+    assert not converted("rgb.tif")[0]
+    data = bytearray(pathlib.Path("rgb.tif").read_bytes())
+    at = data.index(struct.pack("<HHIH", 262, 3, 1, 2)) + 8
+    for number, name in [(8, "L*a*b*"), (9, "L*a*b*"), (6, "YCbCr"), (32845, "LogLuv")]:
+        struct.pack_into("<H", data, at, number)
+        pathlib.Path("other.tif").write_bytes(data)
+        done = attempt("convert", "other.tif", "out.npy", "--overwrite")
+        assert done.returncode == 3 and f"its colours are {name}" in done.stderr, done
+    Image.fromarray(COLOUR[..., :3].copy()).save("jpeg.tif", compression="jpeg")
+    assert not converted("jpeg.tif")[0]
+
+
+def test_samples_that_may_be_no_colour():
+    for kind, words in [("unspecified", "may be no alpha"), ("assocalpha", "multiplied by their alpha"),
+                        ("unassalpha", None)]:
+        write("alpha.tif", COLOUR, photometric="rgb", extrasamples=[kind])
+        warning, _, elements = converted("alpha.tif")
+        assert np.array_equal(elements, COLOUR) and (words in warning if words else not warning), warning
+    write("three.tif", COLOUR[..., :3], photometric="minisblack", planarconfig="contig")
+    assert "may be no colour" in converted("three.tif")[0]
+
+
+def test_orientation():
+    for way in range(1, 9):
+        write("turned.tif", tags=[(274, 3, 1, way, True)])
+        warning, _, elements = converted("turned.tif")
+        assert np.array_equal(elements, GREY)
+        assert (f"its Orientation is {way}," in warning) == (way > 1), warning
+
+
+def test_resolution():
+    """In centimetres it is a spacing; in inches it is named, but where programs write it that know of none."""
+    write("cm.tif", resolution=(1000, 2000), resolutionunit="CENTIMETER")
+    warning, attributes, _ = converted("cm.tif")
+    assert not warning and np.allclose(attributes["element_size_um"], [5, 10])
+    for dots, named in [(300, True), (72, False), (96, False)]:
+        write("inch.tif", resolution=(dots, dots), resolutionunit="INCH")
+        warning, attributes, _ = converted("inch.tif")
+        assert (f"the resolution, {dots} pixels an inch" in warning) == named and "spacing" not in attributes
+    write("none.tif", resolution=(1000, 2000), resolutionunit="NONE")
+    warning, attributes, _ = converted("none.tif")
+    assert not warning and "spacing" not in attributes
+
+
+def run(name, output, kind="median", keys="size = [3, 3]"):
+    pathlib.Path("job.toml").write_text(f'kind = "{kind}"\n[input]\nfile = "{name}"\n[output]\nfile = "{output}"\n'
+                                        f"overwrite = true\n[{kind}]\n{keys}\n")
+    return call("job.toml", "--quiet").stderr
+
+
+@pytest.mark.parametrize("dtype, text, number", [
+    ("float32", "-9999", -9999), ("float32", "nan", np.nan), ("float32", "-3.40282346638529e+38", np.finfo("f4").min),
+    ("int16", "-9999 ", -9999), ("uint8", "0", 0), ("uint8", "-9999", None), ("uint16", "x", None)])
+def test_no_data_of_gdal(dtype, text, number):
+    """Elements that are no values, as `_FillValue` says it in HDF5."""
+    data = (GREY % 200 + 1).astype(dtype)
+    data[2:4, 5:7] = 0 if number is None else number
+    write("dem.tif", data, [(42113, 2, 0, text, True)])
+    listed = "GDAL_NODATA" in attempt("inspect", "dem.tif").stdout
+    warning, attributes, elements = converted("dem.tif")
+    assert not warning and np.array_equal(elements, data, equal_nan=True)
+    assert listed == ("_FillValue" in attributes) == (number is not None)
+    done = attempt("convert", "dem.tif", "copy.npy", "--overwrite")
+    assert ("which elements are invalid, GDAL_NODATA" in done.stderr) == (number is not None), done
+    assert not run("dem.tif", "made.h5")
+    with h5py.File("made.h5") as file:
+        made, attributes = file["data"][()], file["data"].attrs
+        assert ("_FillValue" in attributes) == (number is not None)
+        if number is not None:
+            invalid = np.isnan(made) if np.isnan(attributes["_FillValue"]) else made == attributes["_FillValue"]
+            wanted = np.isnan(data) if np.isnan(number) else data == np.asarray(number, dtype)
+            assert np.array_equal(invalid, wanted)
+    run("dem.tif", "made.h5", "transpose", "permutation = [0, 2, 1]")
+    with h5py.File("made.h5") as file:
+        assert ("_FillValue" in file["data"].attrs) == (number is not None)
+
+
+def test_the_place_on_the_earth_is_named():
+    write("geo.tif", tags=[(33550, 12, 3, (0.5, 0.5, 0.0), True), (33922, 12, 6, (0, 0, 0, 100.0, 200.0, 0), True)])
+    assert "the place on the earth (GeoTIFF)" in converted("geo.tif")[0]
+    assert "GeoTIFF" in run("geo.tif", "made.h5")
+
+
+def test_sizes_along_axes_of_one_element():
+    tifffile.imwrite("one.ome.tif", GREY, metadata={"axes": "YX", "PhysicalSizeX": 0.5, "PhysicalSizeY": 0.5,
+                                                    "PhysicalSizeZ": 3.0, "TimeIncrement": 2.0})
+    warning, attributes, _ = converted("one.ome.tif")
+    assert "the size of a pixel along z; the time between frames" in warning, warning
+    assert list(attributes["spacing"]) == [0.5, 0.5]
+    tifffile.imwrite("two.ome.tif", np.stack([GREY, GREY]), photometric="minisblack",
+                     metadata={"axes": "ZYX", "PhysicalSizeZ": 3.0})
+    warning, attributes, _ = converted("two.ome.tif")
+    assert not warning and attributes["spacing"][0] == 3
+
+
+def write_stk(name, planes, distances, times, unit=b"um", calibrated=1, order="<"):
+    """A stack of MetaMorph, with the settings of UIC1 and six numbers of each plane in UIC2."""
+    count, height, width = planes.shape
+    head = 8 + 2 + 13 * 12 + 4
+    data = planes.astype(order + "u2").tobytes()
+    at = head + len(data)
+    numbers = b"".join(struct.pack(order + "6I", *distance, 2459000, time, 0, 0)
+                       for distance, time in zip(distances, times, strict=True))
+    calibration = at + len(numbers)
+    settings = calibration + 16 + 4 + len(unit) + len(unit) % 2
+    tail = numbers + struct.pack(order + "4I", 65, 100, 70, 100) + struct.pack(order + "I", len(unit)) + unit
+    tail = tail.ljust(settings - at, b"\0")
+    tail += struct.pack(order + "8I", 3, calibrated, 4, calibration, 5, calibration + 8, 6, calibration + 16)
+    tags = [(256, 4, 1, width), (257, 4, 1, height), (258, 3, 1, 16), (259, 3, 1, 1), (262, 3, 1, 1),
+            (273, 4, 1, head), (277, 3, 1, 1), (278, 4, 1, height), (279, 4, 1, height * width * 2),
+            (33628, 4, 4, settings), (33629, 5, count, at), (33630, 5, count, at), (33631, 4, count, at)]
+    out = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "IH", 8, len(tags))
+    for tag, kind, values, value in tags:
+        inline = struct.pack(order + "HH", value, 0) if kind == 3 else struct.pack(order + "I", value)
+        out += struct.pack(order + "HHI", tag, kind, values) + inline
+    pathlib.Path(name).write_bytes(out + bytes(4) + data + tail)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_axes_of_metamorph(order):
+    planes = np.stack([GREY + i for i in range(4)])
+    z, t, still = [(3, 2)] * 4, [1000 * i for i in range(4)], [(0, 1)] * 4
+    for distances, times, unit, calibrated, axes in [
+            (z, t, b"um", 1, "axes: z 1.5 um, y 0.7 um, x 0.65 um\n"),
+            ([*z[:3], (0, 0)], t, b"microns\0", 1, "axes: z 1.5 um, y 0.7 um, x 0.65 um\n"),
+            ([(1, 1), (3, 1), (2, 1), (1, 1)], t, b"um", 1, "axes: z, y 0.7 um, x 0.65 um\n"),
+            (still, t, b"um", 1, "axes: t 1 s, y 0.7 um, x 0.65 um\n"),
+            (still, [0, 1000, 1700, 3000], b"um", 0, "axes: t, y, x\n"),
+            (still, [5] * 4, b"pixel", 1, "axes: ?, y, x\n")]:
+        write_stk("a.stk", planes, distances, times, unit, calibrated, order)
+        text = attempt("inspect", "a.stk").stdout
+        assert axes in text, text
+        assert np.array_equal(converted("a.stk")[2], planes)

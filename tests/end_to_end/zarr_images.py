@@ -1,0 +1,98 @@
+"""What the groups of an OME-Zarr say beside axes and channels: labels, several images, scales that are none, and names
+that contradict one another. One warning says so, and the elements are those that zarr reads."""
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import zarr
+
+from harness import call, good
+
+pytestmark = pytest.mark.quick
+
+DATA = np.random.default_rng(12).integers(0, 900, (3, 8, 10)).astype("uint16")
+
+
+def image(name="im", path="0", scale=(2.0, 0.5, 0.25)):
+    return {"name": name, "axes": [{"name": axis, "type": "space", "unit": "micrometer"} for axis in "zyx"],
+            "datasets": [{"path": path, "coordinateTransformations": [{"type": "scale", "scale": list(scale)}]}]}
+
+
+def write(version, images=None, more=None, dimension_names=None, folder="in.ome.zarr", paths=("0",)):
+    """A store of an array for each path."""
+    said = {"multiscales": images or [image()], **(more or {})}
+    root = pathlib.Path(folder)
+    for number, path in enumerate(paths):
+        if version == "0.4":
+            zarr.open_array(str(root / path), mode="w", shape=DATA.shape, chunks=DATA.shape, dtype="uint16")[...] = DATA + number
+            continue
+        (root / path / "c/0/0").mkdir(parents=True)
+        (root / path / "c/0/0/0").write_bytes((DATA + number).tobytes())
+        (root / path / "zarr.json").write_text(json.dumps({
+            "zarr_format": 3, "node_type": "array", "shape": DATA.shape, "data_type": "uint16", "fill_value": 0,
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": DATA.shape}},
+            "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+            "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            **({"dimension_names": dimension_names} if dimension_names else {})}))
+    if version == "0.4":
+        (root / ".zgroup").write_text('{"zarr_format": 2}')
+        said["multiscales"] = [{**one, "version": "0.4"} for one in said["multiscales"]]
+        (root / ".zattrs").write_text(json.dumps(said))
+    else:
+        (root / "zarr.json").write_text(json.dumps({"zarr_format": 3, "node_type": "group",
+                                                    "attributes": {"ome": {"version": "0.5", **said}}}))
+
+
+def says(*arguments):
+    done = call("convert", *(arguments or ("in.ome.zarr",)), "out.h5", "--overwrite")
+    return done.stderr
+
+
+@pytest.fixture(params=["0.4", "0.5"])
+def version(request):
+    return request.param
+
+
+def test_an_image_alone(version):
+    write(version)
+    assert not says()
+    good("convert", "in.ome.zarr", "out.npy", says="(?s).*")
+    assert np.array_equal(np.load("out.npy"), DATA)
+
+
+def test_labels(version):
+    """A mean of labels is none of them."""
+    write(version, more={"image-label": {"source": {"image": "../../"}}})
+    words = "the elements are labels (in.ome.zarr:/0): its group says so (image-label), and an output does not"
+    assert words in says() and words in says("in.ome.zarr:/0")
+    assert words in call("inspect", "in.ome.zarr").stderr
+    text = call("bin", "in.ome.zarr", "out.ome.zarr", "--factors", "2,2", "--quiet").stderr
+    assert text.count(words) == 1 and "labels by --set output.downsample=mode" in text
+
+
+def test_several_images(version):
+    write(version, [image("a", "0"), image("b", "1")], paths=("0", "1"))
+    words = "one image of several is read (in.ome.zarr:/): its group has 2 (multiscales), and the first is taken"
+    assert words in says()
+    assert words in call("median", "in.ome.zarr", "job.h5", "--size", "3,3", "--quiet").stderr
+    assert "several" not in says("in.ome.zarr:/1")
+    good("convert", "in.ome.zarr:/1", "b.npy", says="(?s).*")
+    assert np.array_equal(np.load("b.npy"), DATA + 1)
+
+
+@pytest.mark.parametrize("scale, said", [((-2.0, 0.5, 0.25), "-2 of z"), ((2.0, 0.0, -1.5), "0 of y, -1.5 of x")])
+def test_scales_that_are_no_distance(version, scale, said):
+    write(version, [image(scale=scale)])
+    text = says()
+    assert f"a scale of the image is not above 0 (in.ome.zarr:/0): it is {said}. It is left out" in text, text
+
+
+@pytest.mark.parametrize("names, is_other", [(["z", "y", "x"], False), ([None, "y", "x"], False), (["z", "x", "y"], True),
+                                             (["dim_0", "dim_1", "dim_2"], True)])
+def test_names_that_contradict(names, is_other):
+    write("0.5", dimension_names=names)
+    text = says()
+    words = "its dimension_names are " + ", ".join(names[1:] if names[0] is None else names)
+    assert (words in text and "its image says z, y, x" in text) if is_other else not text, text
+    assert "axes: z 2 um, y 0.5 um, x 0.25 um\n" in good("inspect", "in.ome.zarr", says="(?s).*")
