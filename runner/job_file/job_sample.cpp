@@ -121,7 +121,9 @@ std::string input_lines(const JobFile::Input& input) {
     }
     text += toml_lines(input.axes) + toml_lines(input.selection);
     const InputRules& rules = input.rules;
-    text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere));
+    static constexpr std::array missing = {"fail", "skip", "fill"};
+    text += line("allow_external", truth(rules.outside == InputRules::Outside::anywhere)) +
+            line("missing", toml_text(missing.at(static_cast<std::size_t>(rules.missing))));
     text += rules.max_logical_bytes
                 ? line("max_logical_bytes", toml_text(bytes_text(*rules.max_logical_bytes)))
                 : comment("max_logical_bytes", "any that are stored");

@@ -35,6 +35,7 @@ void expect_same(const JobFile& a, const JobFile& b) {
     }
     EXPECT_EQ(a.output.file, b.output.file);
     EXPECT_EQ(a.input.rules.outside, b.input.rules.outside);
+    EXPECT_EQ(a.input.rules.missing, b.input.rules.missing);
     EXPECT_EQ(a.input.rules.max_logical_bytes, b.input.rules.max_logical_bytes);
     EXPECT_EQ(a.input.colour, b.input.colour);
     EXPECT_EQ(a.input.invalid, b.input.invalid);
@@ -67,7 +68,7 @@ TEST(ExplainJob, ParsesBackToTheSameJob) {
         "kind = \"convolve\"\nname = \"n\"\n"
         "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n"
         "generate = { pattern = \"index\", shape = [5, 7], dtype = \"int8\", seed = 3 }\n"
-        "allow_external = true\nmax_logical_bytes = \"3GiB\"\n"
+        "allow_external = true\nmissing = \"fill\"\nmax_logical_bytes = \"3GiB\"\n"
         "colour = false\ninvalid = \"none\"\n"
         "[output]\nfile = \"o.h5\"\ndataset = \"/y\"\ndtype = \"uint16\"\noverwrite = true\n"
         "sync = false\nparts = \"auto\"\nchunk = [2, 7]\ncompression = \"deflate\"\nlevel = "
@@ -111,22 +112,24 @@ TEST(ExplainJob, FillsInTheDefaults) {
                          "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\n"
                          "[output]\nfile = \"o.h5\"\n[run]\nhost_memory = 2147483648\n"
                          "[convolve]\nrow_taps = [1]\ncolumn_taps = [1]\n"));
-    EXPECT_EQ(text, "kind = \"convolve\"\nname = \"n\"\n\n"
-                    "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\nallow_external = false\n"
-                    "# max_logical_bytes: any that are stored\n# colour: as the file says\n"
-                    "invalid = \"file\"\n\n"
-                    "[output]\nfile = \"o.h5\"\ndataset = \"/x\"\n"
-                    "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\n"
-                    "keep_fields = false\nparts = 1\n"
-                    "# chunk: none, the dataset is contiguous\ncompression = \"none\"\n\n"
-                    "[run]\nbackend = \"auto\"\nhost_memory = \"2GiB\"\n"
-                    "# device_memory: 80% of what is free on the rank's GPU\n"
-                    "chunk_rows = \"auto\"\nlanes = \"auto\"\nio_threads = \"auto\"\n"
-                    "halo_depth = \"auto\"\nhalo_exchange = \"auto\"\n"
-                    "resume = \"auto\"\nresume_check = \"few\"\n"
-                    "commit_seconds = 10.0\nstall_seconds = 600.0\n\n"
-                    "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"
-                    "boundary = \"reflect\"\nfill = 0.0\n");
+    EXPECT_EQ(
+        text,
+        "kind = \"convolve\"\nname = \"n\"\n\n"
+        "[input]\nfile = \"a.h5\"\ndataset = \"/x\"\nallow_external = false\n"
+        "missing = \"fail\"\n# max_logical_bytes: any that are stored\n# colour: as the file says\n"
+        "invalid = \"file\"\n\n"
+        "[output]\nfile = \"o.h5\"\ndataset = \"/x\"\n"
+        "# dtype: the kind's default for the input's\noverwrite = false\nsync = true\n"
+        "keep_fields = false\nparts = 1\n"
+        "# chunk: none, the dataset is contiguous\ncompression = \"none\"\n\n"
+        "[run]\nbackend = \"auto\"\nhost_memory = \"2GiB\"\n"
+        "# device_memory: 80% of what is free on the rank's GPU\n"
+        "chunk_rows = \"auto\"\nlanes = \"auto\"\nio_threads = \"auto\"\n"
+        "halo_depth = \"auto\"\nhalo_exchange = \"auto\"\n"
+        "resume = \"auto\"\nresume_check = \"few\"\n"
+        "commit_seconds = 10.0\nstall_seconds = 600.0\n\n"
+        "[convolve]\nrow_taps = [1.0]\ncolumn_taps = [1.0]\n"
+        "boundary = \"reflect\"\nfill = 0.0\n");
 }
 
 TEST(JobSample, OfEveryKindParses) {
