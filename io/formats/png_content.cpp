@@ -88,7 +88,7 @@ class ChunkWalk {
         } else if (name == "sRGB") {
             is_srgb_ = true;
         } else if (name == "pHYs" && chunk.bytes >= 9) {
-            add(is_size(number_at(data), text_at(data + 8, 1)), "the size of pixels (pHYs)");
+            take_resolution(text_at(data, 9));
         } else {
             add(name == "iCCP", "the colour profile");
             add(name == "tIME", "the time of its last change");
@@ -98,12 +98,22 @@ class ChunkWalk {
         }
     }
 
-    /// Whether pixels are so many a metre, and not as many as programs write that know of none: 72
-    /// or 96 an inch.
-    static bool is_size(std::int64_t pixels, std::string_view unit) {
+    /// Pixels a metre along x and y. A whole number of pixels an inch is that of a print or of a
+    /// screen, as PNG knows no other way to say it; 72 and 96 write programs that know of none.
+    void take_resolution(std::string_view chunk) {
+        const auto x = static_cast<double>(number_of(chunk));
+        const auto y = static_cast<double>(number_of(chunk.substr(4)));
+        if (chunk.substr(8) != "\x01" || x == 0 || y == 0) {
+            return;
+        }
         constexpr double inch = 0.0254;
-        const double dots = std::round(static_cast<double>(pixels) * inch);
-        return unit == "\x01" && dots != 72 && dots != 96;
+        constexpr double most_dots = 1200;
+        const double dots = std::round(x * inch);
+        if (x != y || dots > most_dots || std::abs(x - dots / inch) >= 1) {
+            found_.spacing = {1 / y, 1 / x};
+        } else if (dots != 72 && dots != 96) {
+            found_.unkept.push_back(fmt::format("the resolution, {:.6g} pixels an inch", dots));
+        }
     }
 
     void take_data(const Chunk& chunk) {

@@ -159,6 +159,10 @@ class PngReader final : public RowReader {
         }
         info_.storage = "png";
         info_.axes = axes_of_letters(info_.channels ? "yxs" : "yx");
+        if (content_.spacing) {
+            info_.axes.each[0] = {"y", "m", (*content_.spacing)[0]};
+            info_.axes.each[1] = {"x", "m", (*content_.spacing)[1]};
+        }
         info_.stored_bytes = File(file, File::Mode::read).size();
         check_declared_bytes(
             {declared_bytes(), info_.stored_bytes, highest_ratio::deflate, "deflate"}, what_png,

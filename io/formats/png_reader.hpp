@@ -4,8 +4,11 @@
 #include "io/rows/rows.hpp"
 #include "io/rows/stored_rows.hpp"
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -20,9 +23,10 @@ StoredRows survey_png(const std::string& file);
 
 /// What the chunks of a PNG file say beside its elements.
 struct PngContent {
-    ChunkPlace data;                      ///< all IDAT chunks, which follow one another
-    std::vector<std::string> unkept = {}; ///< as DatasetInfo's
-    std::vector<std::string> notes = {};  ///< as DatasetInfo's: transparency, other pictures
+    ChunkPlace data; ///< all IDAT chunks, which follow one another
+    std::optional<std::array<double, 2>> spacing = {}; ///< of y and x, in metres
+    std::vector<std::string> unkept = {};              ///< as DatasetInfo's
+    std::vector<std::string> notes = {}; ///< as DatasetInfo's: transparency, other pictures
 };
 
 /// Goes from chunk to chunk, of a file that libpng has opened, up to the last or to damage.

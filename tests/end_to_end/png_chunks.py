@@ -1,10 +1,12 @@
 """What a PNG says beside its elements: one warning names it, since no output has it."""
+import json
 import pathlib
 import struct
 import zlib
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from harness import attempt, call
@@ -42,7 +44,8 @@ def warning(name="a.png"):
     ("the gamma and the colours of its screen", chunk(b"gAMA", struct.pack(">I", 45455))),
     ("", chunk(b"sRGB", b"\0") + chunk(b"gAMA", struct.pack(">I", 45455))),
     ("the time of its last change", chunk(b"tIME", struct.pack(">H5B", 2020, 1, 2, 3, 4, 5))),
-    ("the size of pixels (pHYs)", chunk(b"pHYs", struct.pack(">IIB", 10**6, 10**6, 1))),
+    ("the spacing of axes 0, 1", chunk(b"pHYs", struct.pack(">IIB", 10**6, 10**6, 1))),
+    ("the resolution, 300 pixels an inch", chunk(b"pHYs", struct.pack(">IIB", 11811, 11811, 1))),
     ("", chunk(b"pHYs", struct.pack(">IIB", 2835, 2835, 1))), ("", chunk(b"pHYs", struct.pack(">IIB", 2, 1, 0))),
     ("the size of pixels (sCAL)", chunk(b"sCAL", b"\x010.5\x000.5")), ("Exif's data", chunk(b"eXIf", b"II*\0")),
     ("the number of significant bits", chunk(b"sBIT", b"\x07")), ("", chunk(b"bKGD", b"\0\x05"))])
@@ -50,6 +53,18 @@ def test_what_is_named(words, chunks):
     write("a.png", before=chunks)
     found = warning()
     assert (f"a.png: {LOST}{words}" in found and found.count("warning") == 1) if words else not found, found
+
+
+def test_the_size_of_pixels_is_a_spacing():
+    write("a.png", chunk(b"pHYs", struct.pack(">IIB", 10**6, 4 * 10**5, 1)))
+    assert not attempt("convert", "a.png", "out.tif", "--overwrite").stderr
+    with tifffile.TiffFile("out.tif") as file:
+        tags = file.pages[0].tags
+        assert [tags[name].value for name in ("XResolution", "YResolution")] == [(10**6, 1), (4 * 10**5, 1)]
+        assert file.imagej_metadata["unit"] == "m"
+    write("a.png", chunk(b"pHYs", struct.pack(">IIB", 11811, 10**6, 1)))  # no print has pixels that long
+    axes = json.loads(call("inspect", "a.png", "--json").stdout)["datasets"][0]["axes"]
+    assert [(each["name"], each["unit"], each["spacing"]) for each in axes] == [("y", "m", 1e-6), ("x", "m", 1 / 11811)]
 
 
 def test_chunks_behind_the_elements():
