@@ -5,7 +5,9 @@
 #include "io/files/file.hpp"
 #include "io/filters/unpacker.hpp"
 #include "io/hdf5/chunk_list.hpp"
+#include "io/inspect/check_chunks.hpp"
 #include "io/inspect/check_index.hpp"
+#include "io/inspect/inspect_dataset.hpp"
 #include "io/packings/packings.hpp"
 
 #include <algorithm>
@@ -344,6 +346,16 @@ CheckedStorage check_storage(const DatasetHandle& dataset, const PropertyHandle&
         check_compact(info, where);
     }
     return {byte_count(info.array), {}};
+}
+
+void check_stored(const DatasetHandle& dataset, const std::string& file, const std::string& path) {
+    const PropertyHandle creation = creation_of(dataset);
+    const std::string where = file_and_dataset(file, path);
+    check_filter_parameters(dataset, creation, where);
+    const DatasetInfo info = inspect_dataset(file, path);
+    const CheckedStorage storage =
+        check_storage(dataset, creation, info, where, InputRules::BadChunks::refuse);
+    try_chunks(file_of(dataset), creation, info, chunks_to_try(storage.chunks, info), where);
 }
 
 } // namespace runner

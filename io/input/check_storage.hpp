@@ -34,4 +34,9 @@ CheckedStorage check_storage(const DatasetHandle& dataset, const PropertyHandle&
                              const DatasetInfo& info, const std::string& where,
                              InputRules::BadChunks bad_chunks);
 
+/// Checks all that HDF5 relies on while it reads a small dataset of the file itself: of a damaged
+/// one it may take elements from other memory. In a process that may be lost. @throws Error
+/// (input).
+void check_stored(const DatasetHandle& dataset, const std::string& file, const std::string& path);
+
 } // namespace runner

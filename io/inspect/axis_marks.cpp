@@ -114,10 +114,7 @@ struct EvenNumbers {
 std::optional<EvenNumbers> even_numbers(hid_t dataset, std::int64_t extent) {
     constexpr std::int64_t most = 1 << 16;
     constexpr double tolerance = 1e-3; // of a step: coordinates are often float32
-    const PropertyHandle creation(H5Dget_create_plist(dataset));
-    if (extent < 2 || extent > most || !creation.valid() ||
-        H5Pget_layout(creation.get()) != H5D_CONTIGUOUS ||
-        H5Pget_external_count(creation.get()) != 0) {
+    if (extent < 2 || extent > most) {
         return std::nullopt;
     }
     std::vector<double> values(static_cast<std::size_t>(extent));
@@ -150,27 +147,19 @@ std::optional<EvenNumbers> unpacked(const EvenNumbers& stored, hid_t dataset,
     return rises && !is_said_beside ? std::optional(made) : std::nullopt;
 }
 
-/// Unit, spacing and origin by the coordinates of an axis, if the group has them itself.
+/// Unit, spacing and origin by the coordinates of an axis, if the group has them itself and they
+/// are not in chunks, which need checks before they are read.
 void add_coordinates(Axis& axis, std::int64_t extent, const FileHandle& file,
                      const std::string& path) {
     if (!is_own_object(file, path)) {
         return;
     }
     const DatasetHandle dataset(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT));
-    if (!dataset.valid() || extents_of(dataset) != std::vector<std::int64_t>{extent}) {
-        return;
-    }
-    const TypeHandle type(H5Dget_type(dataset.get()));
-    const H5T_class_t kind = type.valid() ? H5Tget_class(type.get()) : H5T_NO_CLASS;
-    if (kind != H5T_INTEGER && kind != H5T_FLOAT) {
-        return;
-    }
-    axis.unit = plain_unit(text_of_attribute(dataset.get(), "units").value_or(""));
-    const std::optional<EvenNumbers> stored = even_numbers(dataset.get(), extent);
-    const auto even = stored ? unpacked(*stored, dataset.get(), file, path) : std::nullopt;
-    if (even) {
-        axis.spacing = even->step;
-        axis.origin = even->first;
+    const PropertyHandle creation(dataset.valid() ? H5Dget_create_plist(dataset.get())
+                                                  : H5I_INVALID_HID);
+    if (creation.valid() && H5Pget_layout(creation.get()) == H5D_CONTIGUOUS &&
+        H5Pget_external_count(creation.get()) == 0) {
+        place_axis(axis, extent, file, dataset, path);
     }
 }
 
@@ -319,6 +308,23 @@ Axes own_axes(hid_t dataset, std::span<const std::int64_t> shape) {
 }
 
 } // namespace
+
+void place_axis(Axis& axis, std::int64_t extent, const FileHandle& file,
+                const DatasetHandle& coordinates, const std::string& path) {
+    const TypeHandle type(H5Dget_type(coordinates.get()));
+    const H5T_class_t kind = type.valid() ? H5Tget_class(type.get()) : H5T_NO_CLASS;
+    if (extents_of(coordinates) != std::vector<std::int64_t>{extent} ||
+        (kind != H5T_INTEGER && kind != H5T_FLOAT)) {
+        return;
+    }
+    axis.unit = plain_unit(text_of_attribute(coordinates.get(), "units").value_or(""));
+    const std::optional<EvenNumbers> stored = even_numbers(coordinates.get(), extent);
+    const auto even = stored ? unpacked(*stored, coordinates.get(), file, path) : std::nullopt;
+    if (even) {
+        axis.spacing = even->step;
+        axis.origin = even->first;
+    }
+}
 
 std::string DimensionScale::name() const { return path.substr(path.rfind('/') + 1); }
 

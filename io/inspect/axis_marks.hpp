@@ -23,6 +23,13 @@ namespace runner {
 Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std::string& path,
                 std::span<const std::int64_t> shape, std::optional<int> channels);
 
+/// Gives an axis of that extent the unit, spacing and origin that its coordinates say: numbers of
+/// one axis, evenly apart and rising, packed by netCDF's `scale_factor` and `add_offset` or not.
+/// What they do not say stays as it is. `path`: where the coordinates are in `file`, which must be
+/// safe to read.
+void place_axis(Axis& axis, std::int64_t extent, const FileHandle& file,
+                const DatasetHandle& coordinates, const std::string& path);
+
 /// An HDF5 dimension scale: what netCDF-4 and h5py attach to an axis, its name and mostly its
 /// coordinates.
 struct DimensionScale {

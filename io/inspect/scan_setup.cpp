@@ -6,7 +6,6 @@
 #include "base/format.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/inspect/nexus_file.hpp"
-#include "io/rows/axes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -247,6 +246,20 @@ ScanSetup read_scan_setup(const FileHandle& handle, const std::string& file,
         return {};
     }
     return SetupReader(nexus, group_of_path(key)).read();
+}
+
+void space_pixels(const ScanSetup& setup, Axes& axes) {
+    if (!setup.x_pixel_size.usable() && !setup.y_pixel_size.usable()) {
+        return;
+    }
+    axes.each.resize(3);
+    const auto space = [](Axis& axis, const char* name, const ScanNumber& size) {
+        if (size.usable() && !axis.spacing && (axis.name.empty() || axis.name == name)) {
+            axis = {name, size.unit, size.value};
+        }
+    };
+    space(axes.each[1], "y", setup.y_pixel_size);
+    space(axes.each[2], "x", setup.x_pixel_size);
 }
 
 } // namespace runner

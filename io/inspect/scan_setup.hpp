@@ -4,6 +4,7 @@
 #include "base/element_type.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
+#include "io/rows/axes.hpp"
 
 #include <array>
 #include <optional>
@@ -66,5 +67,10 @@ std::string entry_of_scan(const NexusFile& file, const std::string& detector);
 ScanSetup read_scan_setup(const FileHandle& handle, const std::string& file,
                           const std::string& dataset, const std::string& key,
                           const OutsideFiles& outside);
+
+/// Gives the rows and the columns of a scan's frames the sizes of pixels as their spacing, where
+/// `axes` say neither a spacing nor another name than y and x. Sizes that are not usable() are
+/// left.
+void space_pixels(const ScanSetup& setup, Axes& axes);
 
 } // namespace runner

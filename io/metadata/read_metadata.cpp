@@ -10,7 +10,6 @@
 #include "io/input/check_storage.hpp"
 #include "io/inspect/attribute_list.hpp"
 #include "io/inspect/axis_marks.hpp"
-#include "io/inspect/check_chunks.hpp"
 #include "io/inspect/exchange_names.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
@@ -297,7 +296,7 @@ class MetadataReader {
             if (!why.empty()) {
                 return leave_out(why);
             }
-            check_stored(dataset, path);
+            check_stored(dataset, file_, path);
             Coordinates made{name, axis, read_numbers(dataset.get()), {}};
             read_attributes(dataset.get(), path, most_coordinate_attributes, made.attributes,
                             found_.left_out);
@@ -305,17 +304,6 @@ class MetadataReader {
         } catch (const Error& error) {
             leave_out(error.text().why);
         }
-    }
-
-    /// HDF5 may read what a damaged file does not store from other memory. @throws Error (input).
-    void check_stored(const DatasetHandle& dataset, const std::string& path) const {
-        const PropertyHandle creation = creation_of(dataset);
-        const std::string where = file_and_dataset(file_, path);
-        check_filter_parameters(dataset, creation, where);
-        const DatasetInfo info = inspect_dataset(file_, path);
-        const CheckedStorage storage =
-            check_storage(dataset, creation, info, where, InputRules::BadChunks::refuse);
-        try_chunks(file_of(dataset), creation, info, chunks_to_try(storage.chunks, info), where);
     }
 
     /// Why a dataset cannot be coordinates of an axis of so many elements; empty where it can.

@@ -4,9 +4,7 @@
 #include "base/error.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/input/check_storage.hpp"
-#include "io/inspect/check_chunks.hpp"
 #include "io/inspect/frame_key.hpp"
-#include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/nexus_file.hpp"
 #include "io/inspect/scan_setup.hpp"
 #include "io/metadata/read_value.hpp"
@@ -140,7 +138,11 @@ class ScanReader {
             if (!is_list_of_numbers(dataset)) {
                 return;
             }
-            check_stored(dataset, path);
+            if (extents_of(dataset).empty()) {
+                check_number(dataset, path);
+            } else {
+                check_stored(dataset, file_.file(), path);
+            }
             made.value = read_numbers(dataset.get());
             if (made.value.shape.size() == 2) {
                 made.value.shape.pop_back(); // a column
@@ -172,23 +174,14 @@ class ScanReader {
                (count == frames_ || count <= most_fixed);
     }
 
-    /// HDF5 may read what a damaged file does not store from other memory. @throws Error (input).
-    void check_stored(const DatasetHandle& dataset, const std::string& path) const {
-        const PropertyHandle creation = creation_of(dataset);
-        const std::string where = file_and_dataset(file_.file(), path);
-        if (extents_of(dataset).empty()) {
-            const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
-            if (H5Dget_storage_size(dataset.get()) != H5Tget_size(type.get())) {
-                throw Error(ExitCode::input, {"cannot read the number", where, "it is not stored",
-                                              "Write it, or remove it"});
-            }
-            return;
+    /// A single number is stored, or HDF5 reads other memory for it. @throws Error (input).
+    void check_number(const DatasetHandle& dataset, const std::string& path) const {
+        const TypeHandle type(hdf5_must(H5Dget_type(dataset.get()), "H5Dget_type"));
+        if (H5Dget_storage_size(dataset.get()) != H5Tget_size(type.get())) {
+            throw Error(ExitCode::input,
+                        {"cannot read the number", file_and_dataset(file_.file(), path),
+                         "it is not stored", "Write it, or remove it"});
         }
-        check_filter_parameters(dataset, creation, where);
-        const DatasetInfo info = inspect_dataset(file_.file(), path);
-        const CheckedStorage storage =
-            check_storage(dataset, creation, info, where, InputRules::BadChunks::refuse);
-        try_chunks(file_of(dataset), creation, info, chunks_to_try(storage.chunks, info), where);
     }
 
     const FileHandle& handle_;

@@ -71,6 +71,18 @@ def test_scales_are_coordinates():
     assert "the spacing of axis 0" in warning and "the coordinates lat" in warning
 
 
+@pytest.mark.parametrize("dataset", ["t2m", "model/run/t2m"])
+def test_scales_of_unlimited_dimensions(dataset):
+    """netCDF stores their coordinates in chunks."""
+    with h5py.File("in.nc", "w") as file:
+        made = file.create_dataset(dataset, data=DATA)
+        for axis, (name, values) in enumerate([("time", TIME), ("lat", LAT[::-1]), ("lon", LON)]):
+            file.create_dataset(name, data=values, maxshape=(None,), chunks=(2,), compression="gzip")
+            file[name].make_scale(name)
+            made.dims[axis].attach_scale(file[name])
+    assert "axes: time 6, lat 1 from 45, lon 0.5\n" in good("inspect", f"in.nc:/{dataset}")
+
+
 def test_scales_in_another_group():
     """netCDF's groups have the dimensions of those around them."""
     netcdf("in.nc", dataset="model/run/t2m")

@@ -47,6 +47,27 @@ def test_axes_that_the_dataset_names(axes):
     assert "axes: z, y, x\n" in good("inspect", "in.h5:/entry/data/counts")
 
 
+def test_coordinates_in_chunks_and_behind_links():
+    write(group={"signal": "counts", "axes": ["z", "y", "x"]})
+    with h5py.File("in.h5", "a") as file:
+        data, sample = file["entry/data"], file.create_group("entry/sample")
+        data.create_dataset("z", data=np.arange(4) * 5.0, maxshape=(None,), compression="gzip", shuffle=True)
+        data["z"].attrs["units"] = "um"
+        sample["height"] = np.arange(6) * 2.0
+        sample.create_dataset("width", data=np.arange(8) * 2.0 + 7, chunks=(3,), fletcher32=True)
+        data["y"], data["x"] = h5py.SoftLink("/entry/sample/height"), h5py.SoftLink("/entry/sample/width")
+    assert "axes: z 5 um, y 2, x 2 from 7\n" in good("inspect", "in.h5"), good("inspect", "in.h5")
+    assert "spacing" not in warning(output="out.ome.zarr")
+    bytes_before = pathlib.Path("in.h5").read_bytes()
+    with h5py.File("in.h5") as file:
+        place = file["entry/data/z"].id.get_chunk_info(0).byte_offset
+    pathlib.Path("in.h5").write_bytes(bytes_before[:place] + b"\xff" * 9 + bytes_before[place + 9:])
+    assert "axes: z, y 2, x 2 from 7\n" in good("inspect", "in.h5"), good("inspect", "in.h5")  # z is damaged
+    with h5py.File("in.h5", "a") as file:
+        file["entry/data"].attrs["signal"] = "others"  # the axes are those of another dataset
+    assert "axes" not in good("inspect", "in.h5:/entry/data/counts")
+
+
 def test_coordinates_that_number_their_axis():
     """As the first NeXus files, and those of GDA, mark coordinates: others count these numbers from either end."""
     write(coordinates=COORDINATES, group={}, signal=1)

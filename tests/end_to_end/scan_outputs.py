@@ -99,6 +99,22 @@ KINDS = {"median": "size = [1, 3, 3]", "correct": "", "convolve": "row_taps = [1
 
 
 @pytest.mark.quick
+def test_pixel_sizes_are_spacings():
+    scan("scan.nx")
+    assert "y 7e-06 m, x 6.5e-06 m\n" in good("inspect", "scan.nx:/entry0000/data/data")
+    for output in ("o.ome.zarr", "o.tif", "o.nii", "o.npy"):
+        write_job("bin", "factors = [1, 2, 2]", output=output)
+        assert ("spacing" in call("j.toml", "--quiet").stderr) == output.endswith("npy")
+    for output, unit in [("o.ome.zarr", "meter"), ("o.tif", "m")]:
+        assert f"y 1.4e-05 {unit} from 3.5e-06, x 1.3e-05 {unit} from 3.25e-06" in good("inspect", output), output
+    with h5py.File("scan.nx", "a") as file:  # a cone beam magnifies: these are no pixels of the sample
+        source = file["entry0000/instrument/source"]
+        source["distance"] = -1.0
+        source["distance"].attrs["units"] = "m"
+    assert "axes" not in good("inspect", "scan.nx:/entry0000/data/data")
+
+
+@pytest.mark.quick
 def test_every_kind():
     scan("scan.nx")
     for kind, keys in KINDS.items():
