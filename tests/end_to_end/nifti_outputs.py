@@ -147,10 +147,10 @@ def test_time():
     assert header.get_zooms()[3] == 1.5 and header.get_xyzt_units() == ("mm", "sec") and header["toffset"] == 5.5
     assert (elements("out.nii") == 2 * array[1:3]).all()
     write_job("rescale", "out.mrc", "from = [0, 100]\nto = [0, 200]")
-    assert "without some of its attributes: the names of axes, t, z, y, x (in the file they are ?, z, y, x); the spacing of axis 0; the affine" in call("job.toml").stderr
+    assert "without some of its attributes: the names of axes, t, z, y, x (in the file they are ?, z, y, x); the spacing of axis 0; the place of the first element along axis 0; the affine" in call("job.toml").stderr
     # Time among x, y and z, which have one unit.
     write_job("rescale", "of_a_plane.nii", "from = [0, 100]\nto = [0, 200]", more="select = { z = 2 }")
-    assert "the affine; the unit of axis 0; the unit of axis 1; the unit of axis 2\n" in call("job.toml").stderr
+    assert "first element along axis 0; the affine; the unit of axis 0; the unit of axis 1; and 1 more\n" in call("job.toml").stderr
 
 
 @pytest.mark.quick
