@@ -7,11 +7,10 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/source_names.hpp"
-#include "io/input/axis_coordinates.hpp"
 #include "io/input/check_storage.hpp"
-#include "io/input/frame_marks.hpp"
 #include "io/input/layout_of.hpp"
 #include "io/input/open_rows.hpp"
+#include "io/input/side_datasets.hpp"
 #include "io/input/source_rows.hpp"
 #include "io/input/stack.hpp"
 #include "io/inspect/check_chunks.hpp"
@@ -372,7 +371,7 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     layout.info.notes.insert(layout.info.notes.end(), check.notes().begin(), check.notes().end());
     layout.roles = roles_of(readable, layout, outside, check);
     layout.setup = read_scan_setup(readable, file, layout.dataset, layout.roles.key, outside);
-    place_axes(layout, readable, outside);
+    place_axes(layout, outside);
     space_pixels(layout.setup, layout.info.axes);
     layout.files = std::move(files);
     return layout;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/text.hpp"
 #include "io/files/file_names.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/output/own_parts.hpp"

@@ -2,7 +2,7 @@
 #include "runner/prepare/input_layout.hpp"
 
 #include "base/error.hpp"
-#include "io/input/frame_marks.hpp"
+#include "io/input/side_datasets.hpp"
 #include "io/input/stack.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "runner/prepare/declared_axes.hpp"

@@ -24,7 +24,8 @@ bool means_something_else(const std::string& kind, const std::string& file) {
                                                     "io/zarr/zarr_codecs.cpp"};
     // The choice of input.missing that has that name.
     static const std::set<std::string> fill = {"cli/verb_parser.cpp",
-                                               "runner/job_file/input_section.cpp"};
+                                               "runner/job_file/input_section.cpp",
+                                               "runner/job_file/job_sample.cpp"};
     // What coarser levels of an image have of a block.
     const bool is_of_levels = kind == "median" && file == "io/rows/output_layout.hpp";
     // The phases of a run, in the report.
