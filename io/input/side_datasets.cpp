@@ -28,10 +28,8 @@ class CoordinatePaths {
     CoordinatePaths(const NexusFile& nexus, const FileHandle& file, const DatasetLayout& layout)
         : nexus_(nexus), dataset_(path_below("/", layout.dataset)), group_(group_of_path(dataset_)),
           scales_(dimension_scales(open_dataset(file, layout.file, dataset_).get(),
-                                   layout.info.axes.each.size())) {
-        const std::optional<std::string> signal = nexus.text(group_, "signal");
-        of_group_ = !signal || nexus.is_same(path_below(group_, *signal), dataset_);
-    }
+                                   layout.info.axes.each.size())),
+          of_group_(is_signal()) {}
 
     /// "" where there are none in this file, or it does not say so.
     std::string of(std::size_t axis, const std::string& name) const {
@@ -44,11 +42,21 @@ class CoordinatePaths {
     }
 
   private:
+    /// Whether the group's axes are the dataset's. A signal behind a broken link is another one.
+    bool is_signal() const {
+        try {
+            const std::optional<std::string> signal = nexus_.text(group_, "signal");
+            return !signal || nexus_.is_same(path_below(group_, *signal), dataset_);
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
     const NexusFile& nexus_;
     std::string dataset_;
     std::string group_;
     std::vector<DimensionScale> scales_;
-    bool of_group_ = false; ///< whether the group's axes are this dataset's
+    bool of_group_;
 };
 
 /// Whether they are such that axis_marks() leaves to this, and few enough to read.

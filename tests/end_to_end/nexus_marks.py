@@ -66,6 +66,9 @@ def test_coordinates_in_chunks_and_behind_links():
     with h5py.File("in.h5", "a") as file:
         file["entry/data"].attrs["signal"] = "others"  # the axes are those of another dataset
     assert "axes" not in good("inspect", "in.h5:/entry/data/counts")
+    with h5py.File("in.h5", "a") as file:
+        file["entry/data/others"] = h5py.ExternalLink("missing.h5", "/x")
+    assert "uint8 [4, 6, 8]" in good("inspect", "in.h5:/entry/data/counts")
 
 
 def test_coordinates_that_number_their_axis():
