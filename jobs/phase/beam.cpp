@@ -80,7 +80,7 @@ std::optional<Said> pixels_of_axes(const Axes& axes) {
 Said pixel_size(const JobInput& input) {
     Said scan = pixels_of_scan(input.setup);
     const std::optional<Said> axes = pixels_of_axes(input.axes);
-    if (!axes || (scan.value && !axes->value)) {
+    if (!axes || (!axes->value && (scan.value || input.setup.x_pixel_size.usable()))) {
         return scan;
     }
     if (scan.value && differ(*scan.value, *axes->value)) {
