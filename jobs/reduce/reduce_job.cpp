@@ -112,16 +112,18 @@ class ReduceParameters : public ListedParameters<ReduceKeys> {
     }
 };
 
-/// Rows of a chunk in another order than the file's, whose runs in the file are long. The maximum
-/// along 4096 images takes an H200 host 1.07 s with runs of 16 KiB, 1.36 s with 4 KiB and 2.01 s
-/// with 2 KiB; two cores gain nothing beyond 8 KiB (bench/results/reduce-runs-2026-11-29-h200.txt).
+/// Rows of a chunk in another order than the file's, whose runs in the file are long; 0 where those
+/// of the plan's chunks are no shorter. The maximum along 4096 images takes an H200 host 1.07 s
+/// with runs of 16 KiB, 1.36 s with 4 KiB and 2.01 s with 2 KiB; two cores gain nothing beyond 8
+/// KiB (bench/results/reduce-runs-2026-11-29-h200.txt).
 std::int64_t rows_of_long_runs(const ReduceShape& shape, std::int64_t row_bytes) {
     constexpr std::int64_t long_run = 8 * KiB;
     constexpr std::int64_t most_bytes = 32 * MiB;
+    constexpr std::int64_t usual_bytes = 4 * MiB; // of the plan's chunks
     const std::int64_t group_bytes = std::max<std::int64_t>(1, shape.group_rows * row_bytes);
     const std::int64_t groups = std::clamp<std::int64_t>(
         most_bytes / group_bytes, 1, ceil_divide(long_run, std::max<std::int64_t>(1, row_bytes)));
-    return groups > 1 ? groups * shape.group_rows : 0;
+    return groups > 1 && groups * group_bytes > usual_bytes ? groups * shape.group_rows : 0;
 }
 
 /// Rows of a chunk whose places keep all cores or blocks of a GPU busy, where a group has few: each

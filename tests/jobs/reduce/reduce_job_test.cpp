@@ -47,6 +47,18 @@ TEST(ReduceJob, TheFirstAxisIsReadInOrder) {
     EXPECT_EQ(rows_of(*both), (Rows{1, 20, 4, 1}));
 }
 
+TEST(ReduceJob, LongStacksAreReadInLongRuns) {
+    const auto wanted = [](const Shape& shape) {
+        return dynamic_cast<const StreamJob&>(*make_max("z", shape)).shape().wanted_rows;
+    };
+    EXPECT_EQ(wanted({4096, 1024, 1024}), 4 * 4096); // runs of 8 KiB
+    EXPECT_EQ(wanted({4099, 1021, 1021}), 4 * 4099); // as 32 MiB allow
+    EXPECT_EQ(wanted({5000, 99, 64}), 52 * 5000);    // the same
+    EXPECT_EQ(wanted({20000, 30, 1024}), 0);         // one row of each image is 39 MiB
+    EXPECT_EQ(wanted({4096, 10, 4096}), 0);          // a row is that long
+    EXPECT_EQ(wanted({4, 20000, 1024}), 0);          // the plan's chunks have longer runs
+}
+
 TEST(ReduceJob, AFrameIsALayer) {
     const auto job = make_max("frame", {4, 5, 7});
     EXPECT_EQ(job->row_order(), std::nullopt);
