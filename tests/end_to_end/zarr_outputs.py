@@ -431,7 +431,7 @@ def test_files_repaired(layout, change):
 @pytest.mark.quick
 @pytest.mark.parametrize("output", ["out.zarr", "out.ome.zarr"])
 def test_only_file_missing(output):
-    """Where all chunks are in one file and it is missing, all rows are wrong; then repair leaves what is there."""
+    """Where all chunks are in one file and it is missing, all rows are wrong; then repair changes nothing."""
     write_input(noise((6, 70, 40)))
     write_job("convolve", output, TAPS)
     call("job.toml")
