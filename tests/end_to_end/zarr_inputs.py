@@ -235,7 +235,7 @@ def test_containers():
 
 
 def test_channels_behind_the_axes_of_space():
-    """Nothing says that they are no colour. Labels that are no texts name no channels."""
+    """Nothing says that they are no colour. A label that is no text names no channel."""
     group = zarr.open_group("in.zarr", "w")
     group.create_dataset("0", data=np.zeros((4, 6, 5, 3), "u1"))
     group.attrs["multiscales"] = [{"axes": [{"name": name, "type": "space"} for name in "zyx"] + [
@@ -243,7 +243,7 @@ def test_channels_behind_the_axes_of_space():
     group.attrs["omero"] = {"channels": [{"label": 1}, {"label": "b"}, {}]}
     pathlib.Path("j.toml").write_text('kind = "median"\n[input]\nfile = "in.zarr"\n[output]\nfile = "out.h5"\n[median]\n')
     done = call("plan", "j.toml")
-    assert "axes z 1, y 1, x 1, c\n" in done.stdout, done.stdout
+    assert "axes z 1, y 1, x 1, c (?, b, ?)\n" in done.stdout, done.stdout
     assert done.stderr.count("warning") == 1 and "may be colour" in done.stderr, done.stderr
 
 
