@@ -287,7 +287,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
         ".mrc, .zarr, or raw");
     parser.add_argument(
         "OUT", output,
-        "the file to write: .h5[:/dataset], .sand, .npy, .tif, .nii, .nii.gz, .mrc or .png");
+        "the file to write: .h5[:/dataset], .zarr, .sand, .npy, .tif, .nii, .nii.gz, .mrc or .png");
     RawOptions raw(parser);
     LayoutOptions layout(parser);
     parser.add_frames();

@@ -79,6 +79,20 @@ void add_row(const T* row, std::int64_t columns, std::int64_t factor, S* sums) {
     }
 }
 
+/// Sums up the last block, if it has fewer columns than the others.
+template <class T, class S> void sum_last_block(const BlockLines<T>& lines, S* sums) {
+    const std::int64_t whole = lines.columns / lines.factor;
+    if (whole == lines.blocks()) {
+        return;
+    }
+    sums[whole] = 0;
+    for (const T* const row : lines.rows) {
+        for (std::int64_t i = lines.begin(whole); i < lines.columns; ++i) {
+            sums[whole] += static_cast<S>(row[i]);
+        }
+    }
+}
+
 /// Calls maker.make(lines, to) for each row of blocks; `to` gets a row's results behind another's.
 template <class T, class Made, class Maker>
 void make_row_by_row(const Blocks& blocks, const T* from, Made* to, Maker maker) {

@@ -2,6 +2,7 @@
 #include "io/levels/count_extremes.hpp"
 
 #include "io/rows/file_elements.hpp"
+#include "kernels/blocks/row_extremes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,75 +33,36 @@ template <class T> std::optional<T> element_equal_to(std::optional<double> numbe
     }
 }
 
-/// `least` is above `greatest` where no element is a value.
-template <class T> struct Range {
-    T least = std::numeric_limits<T>::max();
-    T greatest = std::numeric_limits<T>::lowest();
-
-    void take(T element) {
-        least = std::min(least, element);
-        greatest = std::max(greatest, element);
+template <class T> std::optional<ValueRange> values_of(const RowExtremes<T>& extremes) {
+    if (extremes.least > extremes.greatest) {
+        return std::nullopt;
     }
-
-    std::optional<ValueRange> values() const {
-        if (least > greatest) {
-            return std::nullopt;
-        }
-        constexpr T zero = 0; // -0 + 0 is 0
-        return ValueRange{static_cast<Number<T>>(least + zero),
-                          static_cast<Number<T>>(greatest + zero)};
-    }
-};
-
-constexpr std::int64_t lanes = 64;
-
-/// Takes `count` elements, a multiple of `lanes`, all of which are values, in loops that compilers
-/// make vectors of.
-template <class T> void take_vectors(const T* elements, std::int64_t count, Range<T>& range) {
-    std::array<T, lanes> least;
-    std::array<T, lanes> greatest;
-    least.fill(range.least);
-    greatest.fill(range.greatest);
-    for (std::int64_t i = 0; i < count; i += lanes) {
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-            const T element = elements[static_cast<std::size_t>(i) + lane];
-            least[lane] = element < least[lane] ? element : least[lane];
-            greatest[lane] = greatest[lane] < element ? element : greatest[lane];
-        }
-    }
-    range.least = *std::min_element(least.begin(), least.end());
-    range.greatest = *std::max_element(greatest.begin(), greatest.end());
+    constexpr T zero = 0; // -0 + 0 is 0
+    return ValueRange{static_cast<Number<T>>(extremes.least + zero),
+                      static_cast<Number<T>>(extremes.greatest + zero)};
 }
 
 template <class T>
 std::optional<ValueRange> range_of(const T* elements, std::int64_t count,
                                    std::optional<double> invalid) {
-    Range<T> range;
+    RowExtremes<T> found;
     const std::optional<T> left_out = element_equal_to<T>(invalid);
-    const std::int64_t begin = std::is_integral_v<T> && !left_out ? count / lanes * lanes : 0;
-    take_vectors(elements, begin, range);
-    for (std::int64_t i = begin; i < count; ++i) {
-        const T element = elements[i];
-        const bool is_finite =
-            element >= std::numeric_limits<T>::lowest() && element <= std::numeric_limits<T>::max();
-        if (is_finite && !(left_out && element == *left_out)) {
-            range.take(element);
-        }
-    }
-    return range.values();
+    widen(found, elements, count, left_out ? &*left_out : nullptr);
+    return values_of(found);
 }
 
 std::optional<ValueRange> range_of(const Half* elements, std::int64_t count,
                                    std::optional<double> invalid) {
-    Range<float> range;
+    RowExtremes<float> found;
     const std::optional<float> left_out = element_equal_to<float>(invalid);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const float element = half_value(elements[i]);
-        if (std::isfinite(element) && !(left_out && element == *left_out)) {
-            range.take(element);
-        }
+    std::array<float, 1024> values{}; // which stay in the L1 cache
+    for (std::int64_t done = 0; done < count;) {
+        const std::int64_t some = std::min(count - done, std::ssize(values));
+        std::transform(elements + done, elements + done + some, values.begin(), half_value);
+        widen(found, values.data(), some, left_out ? &*left_out : nullptr);
+        done += some;
     }
-    return range.values();
+    return values_of(found);
 }
 
 } // namespace

@@ -200,9 +200,19 @@ void LevelSweep::each_run(
     }
 }
 
-bool LevelSweep::adds_sums() const {
-    return has_exact_sums(image_) && !levels_.empty() &&
-           levels_.front().dataset.layout.pyramid.downsample == Downsample::mean;
+std::int64_t LevelSweep::sum_bytes() const {
+    if (levels_.empty() || levels_.front().dataset.layout.pyramid.downsample != Downsample::mean) {
+        return 0;
+    }
+    std::int64_t elements = 1; // of the largest block
+    for (const CoarserLevel& level : levels_) {
+        elements = std::max(elements, level.factors[0] * level.factors[1] * level.factors[2]);
+    }
+    constexpr std::array<std::int64_t, 2> sizes = {sizeof(std::int32_t), sizeof(std::int64_t)};
+    const auto* const exact = std::find_if(sizes.begin(), sizes.end(), [&](std::int64_t bytes) {
+        return has_exact_sums(image_, elements, bytes);
+    });
+    return exact == sizes.end() ? 0 : *exact;
 }
 
 std::int64_t LevelSweep::memory() const {
@@ -215,7 +225,7 @@ std::int64_t LevelSweep::memory() const {
     // The region, a level of it, and what its blocks are gathered in or added up to.
     constexpr std::int64_t sums = 16;
     const std::int64_t columns = std::min(step_[2], volumes_.extents[2]);
-    std::int64_t all_sums = adds_sums() ? 2 * std::int64_t{sizeof(std::int64_t)} : 0;
+    std::int64_t all_sums = 2 * sum_bytes();
     for (std::size_t i = 0; i < step_.size() && all_sums > 0; ++i) {
         all_sums *=
             ceil_divide(std::min(step_[i], volumes_.extents[i]), levels_.front().factors[i]);
@@ -233,8 +243,12 @@ void LevelMaker::make(const VolumeBox& region, const Read& read, const Take& tak
 
 void LevelMaker::make(const VolumeBox& region, const BoxElements& elements, const Look& look,
                       const Take& take) {
-    if (sweep_.adds_sums()) {
-        make_means(region, elements, look, take);
+    if (sum_bytes_ == sizeof(std::int32_t)) {
+        make_means(region, elements, look, take, short_sums_);
+        return;
+    }
+    if (sum_bytes_ == sizeof(std::int64_t)) {
+        make_means(region, elements, look, take, long_sums_);
         return;
     }
     look(region, elements);
@@ -250,11 +264,13 @@ void LevelMaker::make(const VolumeBox& region, const BoxElements& elements, cons
     }
 }
 
-/// Sums of the first level's blocks, layer by layer of blocks: layers lie so far apart that more
-/// would not stay in the cache between the two looks at them.
-void LevelMaker::sum_image(const VolumeBox& region, const BoxElements& elements, const Look& look) {
+/// The first level, layer by layer of blocks: layers lie so far apart that more would not stay in
+/// the cache between the looks at them.
+template <class S>
+void LevelMaker::make_first(const VolumeBox& region, const BoxElements& elements, const Look& look,
+                            S* sums) {
     const Triple& factors = sweep_.levels().front().factors;
-    std::int64_t* sums = sums_.data();
+    std::byte* made = made_.data();
     for (std::int64_t z = 0; z < region.count[0]; z += factors[0]) {
         VolumeBox part = region;
         part.start[0] += z;
@@ -264,29 +280,33 @@ void LevelMaker::sum_image(const VolumeBox& region, const BoxElements& elements,
         look(part, there);
         const Blocks blocks{part.count, factors, {there.layer_pitch, there.row_pitch}};
         sum_blocks(sweep_.image_, blocks, there.first, sums);
-        sums += blocks.counts()[1] * blocks.counts()[2];
+        mean_blocks(sweep_.image_, blocks, sums, made);
+        const std::int64_t count = blocks.counts()[1] * blocks.counts()[2];
+        sums += count;
+        made += count * size_of(sweep_.image_.type);
     }
 }
 
+template <class S>
 void LevelMaker::make_means(const VolumeBox& region, const BoxElements& elements, const Look& look,
-                            const Take& take) {
+                            const Take& take, Sums<S>& sums) {
     const std::vector<CoarserLevel>& levels = sweep_.levels();
     for (std::size_t i = 0; i < levels.size(); ++i) {
         const Blocks blocks{region.count, levels[i].factors};
         const VolumeBox box = box_of_level(region, blocks.factors);
-        above_.swap(sums_);
-        lengthen(sums_, box.elements());
+        sums.above.swap(sums.level);
+        lengthen(sums.level, box.elements());
+        lengthen(made_, box.elements() * size_of(sweep_.image_.type));
         if (i == 0) {
-            sum_image(region, elements, look);
+            make_first(region, elements, look, sums.level.data());
         } else {
             const Triple& smaller = levels[i - 1].factors;
             Blocks of_sums{Blocks{region.count, smaller}.counts(), {}};
             std::transform(blocks.factors.begin(), blocks.factors.end(), smaller.begin(),
                            of_sums.factors.begin(), std::divides<>());
-            sum_blocks(of_sums, above_.data(), sums_.data());
+            sum_blocks(of_sums, sums.above.data(), sums.level.data());
+            mean_blocks(sweep_.image_, blocks, sums.level.data(), made_.data());
         }
-        lengthen(made_, box.elements() * size_of(sweep_.image_.type));
-        mean_blocks(sweep_.image_, blocks, sums_.data(), made_.data());
         take(i, box, made_.data());
     }
 }

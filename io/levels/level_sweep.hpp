@@ -95,8 +95,8 @@ class LevelSweep {
   private:
     friend class LevelMaker;
 
-    /// Whether the means of a level are made of the sums of the level before it.
-    bool adds_sums() const;
+    /// Bytes of a sum where means of a level are made of the sums of the level before it; else 0.
+    std::int64_t sum_bytes() const;
 
     ArrayInfo image_;
     Volumes volumes_;
@@ -114,7 +114,7 @@ class LevelMaker {
         std::function<void(std::size_t level, const VolumeBox& box, const std::byte* elements)>;
 
     /// `sweep` outlives it.
-    explicit LevelMaker(const LevelSweep& sweep) : sweep_(sweep) {}
+    explicit LevelMaker(const LevelSweep& sweep) : sweep_(sweep), sum_bytes_(sweep.sum_bytes()) {}
 
     void make(const VolumeBox& region, const Read& read, const Take& take);
 
@@ -126,15 +126,24 @@ class LevelMaker {
               const Take& take);
 
   private:
+    template <class S> struct Sums {
+        std::vector<S> level; ///< of a level's blocks
+        std::vector<S> above; ///< of those of the level before it
+    };
+
+    template <class S>
     void make_means(const VolumeBox& region, const BoxElements& elements, const Look& look,
-                    const Take& take);
-    void sum_image(const VolumeBox& region, const BoxElements& elements, const Look& look);
+                    const Take& take, Sums<S>& sums);
+    template <class S>
+    void make_first(const VolumeBox& region, const BoxElements& elements, const Look& look,
+                    S* sums);
 
     const LevelSweep& sweep_;
+    std::int64_t sum_bytes_;
     std::vector<std::byte> elements_;
-    std::vector<std::byte> made_;     ///< as this, long enough for all levels
-    std::vector<std::int64_t> sums_;  ///< of a level's blocks
-    std::vector<std::int64_t> above_; ///< of those of the level before it
+    std::vector<std::byte> made_; ///< as this, long enough for all levels
+    Sums<std::int32_t> short_sums_;
+    Sums<std::int64_t> long_sums_;
 };
 
 } // namespace runner

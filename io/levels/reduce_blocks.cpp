@@ -2,6 +2,7 @@
 #include "io/levels/reduce_blocks.hpp"
 
 #include "io/levels/block_lines.hpp"
+#include "kernels/blocks/block_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,21 +52,42 @@ using Sum =
 template <class T> class Mean {
   public:
     void make(const BlockLines<T>& lines, T* out) {
-        sums_.assign(static_cast<std::size_t>(lines.blocks()), 0);
-        for (const T* const row : lines.rows) {
-            add_row(row, lines.columns, lines.factor, sums_.data());
-        }
-        for (std::int64_t block = 0; block < lines.blocks(); ++block) {
-            const Sum<T> sum = sums_[static_cast<std::size_t>(block)];
-            if constexpr (is_real<T>) {
-                out[block] = element_of<T>(sum / static_cast<double>(lines.elements(block)));
-            } else {
-                out[block] = static_cast<T>(rounded_quotient<Sum<T>>(sum, lines.elements(block)));
-            }
+        sums_.resize(static_cast<std::size_t>(lines.blocks()));
+        sum(lines);
+        const std::int64_t whole = lines.columns / lines.factor;
+        divide(0, whole, std::ssize(lines.rows) * lines.factor, out);
+        if (whole < lines.blocks()) {
+            divide(whole, lines.blocks(), lines.elements(whole), out);
         }
     }
 
   private:
+    void sum(const BlockLines<T>& lines) {
+        if constexpr (std::is_floating_point_v<T>) {
+            if (sums_columns<T>(lines.factor)) {
+                sum_rows<T>(lines.rows, lines.columns / lines.factor, lines.factor, sums_.data());
+                sum_last_block(lines, sums_.data());
+                return;
+            }
+        }
+        std::fill(sums_.begin(), sums_.end(), 0);
+        for (const T* const row : lines.rows) {
+            add_row(row, lines.columns, lines.factor, sums_.data());
+        }
+    }
+
+    /// Blocks from `begin` to `end`, of so many elements each.
+    void divide(std::int64_t begin, std::int64_t end, std::int64_t elements, T* out) const {
+        for (std::int64_t block = begin; block < end; ++block) {
+            const Sum<T> sum = sums_[static_cast<std::size_t>(block)];
+            if constexpr (is_real<T>) {
+                out[block] = element_of<T>(sum / static_cast<double>(elements));
+            } else {
+                out[block] = static_cast<T>(rounded_quotient<Sum<T>>(sum, elements));
+            }
+        }
+    }
+
     std::vector<Sum<T>> sums_;
 };
 

@@ -26,18 +26,18 @@ struct Blocks {
 void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, Downsample how,
                    const std::byte* in, std::byte* out);
 
-/// Whether sums of a level's blocks are exact in 64 bits: of integers of up to 32 bits.
-bool has_exact_sums(const ArrayInfo& array);
+/// Whether sums of so many elements are exact in integers of `bytes`, 4 or 8.
+bool has_exact_sums(const ArrayInfo& array, std::int64_t elements, std::int64_t bytes);
 
-/// The sum of each block of elements of such an array.
-void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in,
-                std::int64_t* sums);
+/// The exact sum of each block of elements, in S: std::int32_t or std::int64_t.
+template <class S>
+void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in, S* sums);
 
 /// The same of sums of smaller blocks, of which the blocks consist.
-void sum_blocks(const Blocks& blocks, const std::int64_t* in, std::int64_t* sums);
+template <class S> void sum_blocks(const Blocks& blocks, const S* in, S* sums);
 
 /// What reduce_blocks() makes as means, of the sums of the same blocks.
-void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_t* sums,
-                 std::byte* out);
+template <class S>
+void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const S* sums, std::byte* out);
 
 } // namespace runner

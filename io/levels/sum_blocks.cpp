@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/levels/block_lines.hpp"
 #include "io/levels/reduce_blocks.hpp"
+#include "kernels/blocks/block_sums.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,62 +11,61 @@
 namespace runner {
 namespace {
 
-/// The sums of blocks of integers, into the caller's memory: of the rows first, which takes no
-/// shuffles, and then along the row that is left.
-template <class T> class Sums {
+/// The sums of blocks of integers, or of sums of smaller blocks.
+template <class T, class S> class Sums {
   public:
-    void make(const BlockLines<T>& lines, std::int64_t* out) {
-        constexpr std::size_t most_rows = 32768; // so many of 16 bits are below 2^31
-        if (sizeof(T) <= 2 && lines.rows.size() <= most_rows) {
-            add(lines, narrow_, out);
-        } else {
-            add(lines, wide_, out);
+    void make(const BlockLines<T>& lines, S* out) {
+        if constexpr (std::is_same_v<S, std::int32_t>) {
+            if (sums_columns<T>(lines.factor)) {
+                sum_rows<T>(lines.rows, lines.columns / lines.factor, lines.factor, out);
+                sum_last_block(lines, out);
+                return;
+            }
         }
-    }
-
-  private:
-    template <class S>
-    static void add(const BlockLines<T>& lines, std::vector<S>& sums, std::int64_t* out) {
-        const std::int64_t columns = lines.columns;
-        sums.assign(lines.rows.front(), lines.rows.front() + columns);
-        S* const sum = sums.data();
+        // Rows are added first, which takes no shuffles, and then the columns of the sum.
+        sums_.assign(lines.rows.front(), lines.rows.front() + lines.columns);
+        S* const sum = sums_.data();
         std::for_each(lines.rows.begin() + 1, lines.rows.end(), [&](const T* row) {
-            for (std::int64_t i = 0; i < columns; ++i) {
+            for (std::int64_t i = 0; i < lines.columns; ++i) {
                 sum[i] += static_cast<S>(row[i]);
             }
         });
         std::fill_n(out, lines.blocks(), 0);
-        add_row(sum, columns, lines.factor, out);
+        add_row(sum, lines.columns, lines.factor, out);
     }
 
-    std::vector<std::int32_t> narrow_;
-    std::vector<std::int64_t> wide_;
+  private:
+    std::vector<S> sums_;
 };
 
 /// Sums of blocks of as many elements each, as means.
-template <class T>
-void divide_row(const std::int64_t* sums, std::int64_t blocks, std::int64_t elements, T* to) {
-    if (elements > 1 && (elements & (elements - 1)) == 0) {
+template <class T, class S>
+void divide_row(const S* sums, std::int64_t blocks, std::int64_t elements, T* to) {
+    const int shift = std::countr_zero(static_cast<std::uint64_t>(elements));
+    if (!std::has_single_bit(static_cast<std::uint64_t>(elements))) {
+        for (std::int64_t i = 0; i < blocks; ++i) {
+            to[i] = static_cast<T>(rounded_quotient<S>(sums[i], static_cast<S>(elements)));
+        }
+    } else if constexpr (std::is_same_v<S, std::int32_t>) {
+        divide_sums(sums, blocks, shift, to);
+    } else if (shift == 0) {
+        std::transform(sums, sums + blocks, to, [](S sum) { return static_cast<T>(sum); });
+    } else {
         // Vectors of SSE2 shift numbers without a sign alone.
         using Sum = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
-        const int shift = std::countr_zero(static_cast<std::uint64_t>(elements));
         const auto below_half = static_cast<Sum>(elements / 2 - 1);
         for (std::int64_t i = 0; i < blocks; ++i) { // an odd quotient takes a half up
             const auto sum = static_cast<Sum>(sums[i]);
             to[i] = static_cast<T>((sum + below_half + (sum >> shift & 1)) >> shift);
         }
-        return;
-    }
-    for (std::int64_t i = 0; i < blocks; ++i) {
-        to[i] = static_cast<T>(rounded_quotient(sums[i], elements));
     }
 }
 
-/// Calls `use` with a zero of the element type of an array that has exact sums.
-template <class Use> void visit_small_integer(const ArrayInfo& array, const Use& use) {
+/// Calls `use` with a zero of the element type of an array whose sums are exact in S.
+template <class S, class Use> void visit_exact(const ArrayInfo& array, const Use& use) {
     visit_element_type(array.type, [&](auto zero) {
         using T = decltype(zero);
-        if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) {
+        if constexpr (std::is_integral_v<T> && 2 * sizeof(T) <= sizeof(S)) {
             use(zero);
         }
     });
@@ -73,29 +73,33 @@ template <class Use> void visit_small_integer(const ArrayInfo& array, const Use&
 
 } // namespace
 
-bool has_exact_sums(const ArrayInfo& array) {
+bool has_exact_sums(const ArrayInfo& array, std::int64_t elements, std::int64_t bytes) {
+    // So many elements of n bits are below 2^(2n - 1), with or without a sign.
+    const std::int64_t most = std::int64_t{1} << (4 * bytes - 1);
     bool has = false;
-    if (is_number(array.type)) {
-        visit_small_integer(array, [&](auto /*zero*/) { has = true; });
+    if (is_number(array.type) && elements <= most) {
+        visit_element_type(array.type, [&](auto zero) {
+            has = std::is_integral_v<decltype(zero)> && 2 * std::int64_t{sizeof(zero)} <= bytes;
+        });
     }
     return has;
 }
 
-void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in,
-                std::int64_t* sums) {
-    visit_small_integer(array, [&](auto zero) {
+template <class S>
+void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* in, S* sums) {
+    visit_exact<S>(array, [&](auto zero) {
         using T = decltype(zero);
-        make_row_by_row(blocks, reinterpret_cast<const T*>(in), sums, Sums<T>());
+        make_row_by_row(blocks, reinterpret_cast<const T*>(in), sums, Sums<T, S>());
     });
 }
 
-void sum_blocks(const Blocks& blocks, const std::int64_t* in, std::int64_t* sums) {
-    make_row_by_row(blocks, in, sums, Sums<std::int64_t>());
+template <class S> void sum_blocks(const Blocks& blocks, const S* in, S* sums) {
+    make_row_by_row(blocks, in, sums, Sums<S, S>());
 }
 
-void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_t* sums,
-                 std::byte* out) {
-    visit_small_integer(array, [&](auto zero) {
+template <class S>
+void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const S* sums, std::byte* out) {
+    visit_exact<S>(array, [&](auto zero) {
         using T = decltype(zero);
         const auto counts = blocks.counts();
         const auto length = [&](std::size_t axis, std::int64_t block) {
@@ -117,5 +121,12 @@ void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const std::int64_
         }
     });
 }
+
+template void sum_blocks(const ArrayInfo&, const Blocks&, const std::byte*, std::int32_t*);
+template void sum_blocks(const ArrayInfo&, const Blocks&, const std::byte*, std::int64_t*);
+template void sum_blocks(const Blocks&, const std::int32_t*, std::int32_t*);
+template void sum_blocks(const Blocks&, const std::int64_t*, std::int64_t*);
+template void mean_blocks(const ArrayInfo&, const Blocks&, const std::int32_t*, std::byte*);
+template void mean_blocks(const ArrayInfo&, const Blocks&, const std::int64_t*, std::byte*);
 
 } // namespace runner
