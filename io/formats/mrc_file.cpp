@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "io/formats/header_fields.hpp"
 #include "io/rows/file_elements.hpp"
 

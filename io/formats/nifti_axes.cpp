@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/formats/nifti_axes.hpp"
 
+#include "base/units.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -94,18 +94,19 @@ void add_sizes(Axes& axes, hid_t dataset) {
         const std::vector<std::size_t> sized = axes_of_sizes(axes, sizes.size());
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             Axis& axis = axes.each[sized[i]];
-            if (std::isfinite(sizes[i]) && sizes[i] > 0) {
+            const bool has_units = name == "spacing" && units.size() == sizes.size();
+            const std::string unit = name == "element_size_um" ? "um" : has_units ? units[i] : "";
+            const bool is_known = unit.empty() && axis.spacing == sizes[i];
+            if (std::isfinite(sizes[i]) && sizes[i] > 0 && !is_known) {
                 axis.spacing = sizes[i];
-                axis.unit = name == "element_size_um"                           ? "um"
-                            : name == "spacing" && units.size() == sizes.size() ? units[i]
-                                                                                : "";
+                change_unit(axis, unit);
             }
         }
         return;
     }
 }
 
-/// First and step of numbers that are evenly apart, and rise.
+/// First and step of numbers that are evenly apart.
 struct EvenNumbers {
     double first = 0;
     double step = 0;
@@ -124,15 +125,15 @@ std::optional<EvenNumbers> even_numbers(hid_t dataset, std::int64_t extent) {
     const double step = (values.back() - values.front()) / static_cast<double>(extent - 1);
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!(std::abs(values[i] - values.front() - static_cast<double>(i) * step) <=
-              tolerance * step)) {
+              tolerance * std::abs(step))) {
             return std::nullopt;
         }
     }
     return EvenNumbers{values.front(), step};
 }
 
-/// What coordinates stand for by netCDF's `scale_factor` and `add_offset`. Nothing where that does
-/// not rise, or NeXus says it in datasets beside them.
+/// What coordinates stand for by netCDF's `scale_factor` and `add_offset`. Nothing where all are
+/// one number, or NeXus says it in datasets beside them.
 std::optional<EvenNumbers> unpacked(const EvenNumbers& stored, hid_t dataset,
                                     const FileHandle& file, const std::string& path) {
     const auto number = [&](const char* name, double usual) {
@@ -143,8 +144,8 @@ std::optional<EvenNumbers> unpacked(const EvenNumbers& stored, hid_t dataset,
     const EvenNumbers made{stored.first * factor + number("add_offset", 0), stored.step * factor};
     const bool is_said_beside =
         is_own_object(file, path + "_scaling_factor") || is_own_object(file, path + "_offset");
-    const bool rises = std::isfinite(made.first) && std::isfinite(made.step) && made.step > 0;
-    return rises && !is_said_beside ? std::optional(made) : std::nullopt;
+    const bool is_apart = std::isfinite(made.first) && std::isfinite(made.step) && made.step != 0;
+    return is_apart && !is_said_beside ? std::optional(made) : std::nullopt;
 }
 
 /// Unit, spacing and origin by the coordinates of an axis, if the group has them itself and they
@@ -321,8 +322,8 @@ void place_axis(Axis& axis, std::int64_t extent, const FileHandle& file,
     const std::optional<EvenNumbers> stored = even_numbers(coordinates.get(), extent);
     const auto even = stored ? unpacked(*stored, coordinates.get(), file, path) : std::nullopt;
     if (even) {
-        axis.spacing = even->step;
-        axis.origin = even->first;
+        axis.spacing = std::abs(even->step);
+        axis.origin = even->step > 0 ? std::optional(even->first) : std::nullopt; // counted upwards
     }
 }
 

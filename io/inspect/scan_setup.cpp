@@ -4,6 +4,7 @@
 #include "base/array_info.hpp"
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/units.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/inspect/nexus_file.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/metadata/axis_metadata.hpp"
 
+#include "base/units.hpp"
 #include "io/metadata/value_lists.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "io/rows/axes.hpp"
 
 #include "base/format.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -132,6 +133,28 @@ Axes fitting_axes(Axes axes, std::span<const std::int64_t> shape) {
                       std::any_of(axes.each.begin(), axes.each.end(),
                                   [](const Axis& axis) { return axis != Axis{}; });
     return says ? axes : Axes{};
+}
+
+void change_unit(Axis& axis, const std::string& unit) {
+    if (axis.unit == unit) {
+        return;
+    }
+    const bool is_length = metres_in(axis.unit).has_value();
+    const auto size_in = is_length ? metres_in : seconds_in;
+    const std::optional<double> was = size_in(axis.unit);
+    const std::optional<double> now = size_in(unit);
+    if (axis.origin && was && now) {
+        // Sizes as 1e-3 and 1e-6 are rounded: 1000 times is found, not 1000.0000000000001.
+        const auto times = [](double a, double b) {
+            const double whole = std::round(a / b);
+            return std::abs(a / b - whole) < 1e-12 * whole ? whole : a / b;
+        };
+        *axis.origin =
+            *was < *now ? *axis.origin / times(*now, *was) : *axis.origin * times(*was, *now);
+    } else {
+        axis.origin.reset();
+    }
+    axis.unit = unit;
 }
 
 } // namespace runner

@@ -82,11 +82,9 @@ std::string plain_unit(std::string_view unit);
 /// Whether a list of channels says something of one.
 bool says_any(const std::vector<std::string>& channels);
 
-/// Metres in a unit of length, of any usual name: "mm", "micrometer", "angstrom".
-std::optional<double> metres_in(std::string_view unit);
-
-/// Seconds in a unit of time, of any usual name: "s", "msec", "minute".
-std::optional<double> seconds_in(std::string_view unit);
+/// Gives an axis another unit. Its origin is converted; where one of both units is unknown, it is
+/// dropped.
+void change_unit(Axis& axis, const std::string& unit);
 
 /// The axes if they fit the shape, without names that several have, channels and colours of another
 /// number, spacings that are none and affines of other axes; else none.

@@ -103,51 +103,7 @@ std::optional<double> number_in(const Json& json, const char* key) {
     return found == nullptr ? std::nullopt : std::optional(found->get<double>());
 }
 
-/// The usual names of a unit, and how large it is.
-struct UnitNames {
-    std::string_view names; ///< with a space before and behind each
-    double size;
-};
-
-std::optional<double> size_of(std::string_view unit, std::span<const UnitNames> units) {
-    if (unit.empty() || unit.find(' ') != std::string_view::npos) {
-        return std::nullopt;
-    }
-    const std::string word = " " + std::string(unit) + " ";
-    const auto found = std::find_if(units.begin(), units.end(), [&](const UnitNames& each) {
-        return each.names.find(word) != std::string_view::npos;
-    });
-    return found == units.end() ? std::nullopt : std::optional(found->size);
-}
-
 } // namespace
-
-std::optional<double> metres_in(std::string_view unit) {
-    static constexpr std::array lengths = {
-        UnitNames{" m metre metres meter meters ", 1},
-        UnitNames{" cm centimetre centimetres centimeter centimeters ", 1e-2},
-        UnitNames{" mm millimetre millimetres millimeter millimeters ", 1e-3},
-        UnitNames{" um µm μm micron microns micrometre micrometres micrometer micrometers ", 1e-6},
-        UnitNames{" nm nanometre nanometres nanometer nanometers ", 1e-9},
-        UnitNames{" angstrom angstroms Angstrom Angstroms Å A ", 1e-10},
-        UnitNames{" inch inches in ", 0.0254},
-        UnitNames{" pm picometre picometres picometer picometers ", 1e-12},
-    };
-    return size_of(unit, lengths);
-}
-
-std::optional<double> seconds_in(std::string_view unit) {
-    static constexpr std::array times = {
-        UnitNames{" s sec secs second seconds ", 1},
-        UnitNames{" ms msec msecs millisecond milliseconds ", 1e-3},
-        UnitNames{" us µs μs usec usecs microsecond microseconds ", 1e-6},
-        UnitNames{" ns nsec nsecs nanosecond nanoseconds ", 1e-9},
-        UnitNames{" min mins minute minutes ", 60},
-        UnitNames{" h hr hrs hour hours ", 3600},
-        UnitNames{" d day days ", 86400},
-    };
-    return size_of(unit, times);
-}
 
 std::string to_text(const Axes& axes) {
     if (!axes.known()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/units.hpp"
 #include "io/tiff/tiff_description.hpp"
 #include "io/tiff/written_axes.hpp"
 

@@ -2,6 +2,7 @@
 #include "io/tiff/tiff_axes.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "io/tiff/ome_planes.hpp"
 #include "io/tiff/tiff_planes.hpp"
 

@@ -2,6 +2,7 @@
 #include "io/tiff/written_axes.hpp"
 
 #include "base/format.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
 #include <utility>

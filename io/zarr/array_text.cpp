@@ -116,7 +116,11 @@ std::string array_text(const OutputDataset& output, const std::vector<std::strin
         {"codecs", array_codecs(output)},
         {"attributes", Json::object()}};
     if (!names.empty()) {
-        json["dimension_names"] = names;
+        Json list = Json::array();
+        for (const std::string& name : names) {
+            list.push_back(name.empty() ? Json() : Json(name));
+        }
+        json["dimension_names"] = std::move(list);
     }
     return json.lines(2, 80) + "\n";
 }

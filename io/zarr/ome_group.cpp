@@ -100,21 +100,26 @@ bool is_named(const Axes& axes) {
                        [](const Axis& axis) { return !axis.name.empty(); });
 }
 
-/// The names of axes, where nothing names one the usual one; nothing where there are no names, or
-/// two are the same.
+/// The names of axes, where nothing names one the usual one, or the first that no other axis has;
+/// nothing where there are no names, or two are the same.
 std::vector<std::string> completed_names(OutputDataset output) {
-    std::vector<Axis>& each = output.axes.each;
+    Axes& axes = output.axes;
     const std::size_t count = output.array.shape.size();
-    for (std::size_t axis = 0; is_named(output.axes) && axis < std::min(each.size(), count);
-         ++axis) {
-        if (each[axis].name.empty()) {
-            each[axis].name = usual_name(axis, count);
+    for (std::size_t i = 0; is_named(axes) && i < std::min(axes.each.size(), count); ++i) {
+        if (!axes.each[i].name.empty()) {
+            continue;
         }
+        std::string name = usual_name(i, count);
+        for (std::size_t other = 0; axes.find(name) && other < usual_names.size(); ++other) {
+            name = usual_names.substr(other, 1);
+        }
+        axes.each[i].name = name;
     }
     return dimension_names(output);
 }
 
 OmeAxes ome_axes(const OutputDataset& output) {
+    check_ome_array(output);
     const std::size_t count = output.array.shape.size();
     OmeAxes made{output.axes, {}};
     const std::vector<std::string> names = completed_names(output);
@@ -134,7 +139,8 @@ OmeAxes ome_axes(const OutputDataset& output) {
         }
     }
     for (Axis& axis : made.axes.each) {
-        const std::string unit = ome_unit(axis.unit, type_of(axis.name));
+        // A scale has to be there, and that of an unknown spacing is 1, which is so in no unit.
+        const std::string unit = axis.spacing ? ome_unit(axis.unit, type_of(axis.name)) : "";
         if (unit.empty() && !axis.unit.empty()) {
             made.left_out.push_back("the unit " + axis.unit + " of axis " + axis.name);
         }
@@ -282,13 +288,13 @@ Json image_attributes(const OutputDataset& output) {
 
 std::vector<std::string> dimension_names(const OutputDataset& output) {
     std::vector<std::string> names;
+    std::set<std::string> different;
+    bool fits = output.axes.each.size() == output.array.shape.size();
     for (const Axis& axis : output.axes.each) {
         names.push_back(axis.name);
+        fits = fits && (axis.name.empty() || different.insert(axis.name).second);
     }
-    const std::set<std::string> different(names.begin(), names.end());
-    const bool fit = names.size() == output.array.shape.size() &&
-                     different.size() == names.size() && !different.contains("");
-    return fit ? names : std::vector<std::string>();
+    return fits && !different.empty() ? names : std::vector<std::string>();
 }
 
 void check_ome_array(const OutputDataset& output) {
@@ -305,7 +311,7 @@ void check_ome_array(const OutputDataset& output) {
 }
 
 void check_ome_order(const OutputDataset& output) {
-    const std::vector<std::string> names = dimension_names(output);
+    const std::vector<std::string> names = completed_names(output);
     if (names.empty() || is_ome_order(names)) {
         return;
     }

@@ -14,7 +14,8 @@ namespace runner {
 /// What is written of an output's axes: their names in an array, and all else in a group of
 /// OME-Zarr.
 
-/// The names of an array's axes; none where an axis has no name, or two have the same.
+/// The names of an array's axes, an empty one where nothing names it; none where no axis has a
+/// name, or two have the same.
 std::vector<std::string> dimension_names(const OutputDataset& output);
 
 /// @throws Error (usage) for an array that no image of OME-Zarr is: of other than two to five axes,

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
+#include "base/units.hpp"
 #include "io/zarr/ome_group.hpp"
 #include "io/zarr/zarr_writer.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace runner {
@@ -26,6 +28,7 @@ constexpr double as_tall = 1.001;              // spacings in files are rounded
 struct Spaces {
     std::optional<std::size_t> depth; ///< z of a volume
     std::vector<std::size_t> plane;   ///< the two others
+    std::vector<std::string> names;   ///< of all axes
     std::vector<double> spacings;     ///< of all axes, comparable with one another
 
     explicit Spaces(const Axes& axes) {
@@ -34,6 +37,7 @@ struct Spaces {
         bool in_metres = true;
         for (std::size_t i = 0; i < axes.each.size(); ++i) {
             const Axis& axis = axes.each[i];
+            names.push_back(axis.name);
             if (!is_space(axis.name)) {
                 continue;
             }
@@ -94,20 +98,32 @@ class LevelFactors {
                                  [&](std::size_t axis) { return extent(axis) > short_image; });
     }
 
+    /// What is given for z, y and x, or for the last two of the image's axes of space in this
+    /// order.
+    std::int64_t given_factor(std::size_t axis) const {
+        const Extents& given = pyramid_.factors;
+        const std::string_view name = spaces_.names[axis];
+        std::size_t behind = std::string_view("xyz").find(name);
+        if (given.size() == 2) {
+            behind = static_cast<std::size_t>(std::count_if(
+                spaces_.names.begin(), spaces_.names.end(),
+                [&](const std::string& other) { return is_space(other) && other < name; }));
+        }
+        return behind < given.size() ? given[given.size() - 1 - behind] : 1;
+    }
+
     Extents next_factors() const {
         Extents next = factors_;
         const auto coarsen = [&](std::size_t axis, std::int64_t factor) {
             next[axis] *= extent(axis) > 1 ? factor : 1;
         };
-        const Extents& given = pyramid_.factors;
-        for (std::size_t i = 0; i < spaces_.plane.size(); ++i) {
-            coarsen(spaces_.plane[i],
-                    given.empty() ? 2 : given[given.size() - spaces_.plane.size() + i]);
+        const bool is_given = !pyramid_.factors.empty();
+        for (const std::size_t axis : spaces_.plane) {
+            coarsen(axis, is_given ? given_factor(axis) : 2);
         }
         if (spaces_.depth) {
-            coarsen(*spaces_.depth, !given.empty() ? (given.size() > 2 ? given.front() : 1)
-                                    : is_as_wide() ? 2
-                                                   : 1);
+            const std::size_t axis = *spaces_.depth;
+            coarsen(axis, is_given ? given_factor(axis) : is_as_wide() ? 2 : 1);
         }
         return next;
     }

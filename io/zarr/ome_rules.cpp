@@ -3,6 +3,7 @@
 
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "io/rows/axes.hpp"
 
 #include <algorithm>
@@ -174,20 +175,26 @@ std::optional<std::size_t> check_first_image(const Json& attributes) {
 }
 
 std::string ome_unit(std::string_view unit, std::string_view type) {
-    using Names = std::vector<std::pair<double, const char*>>;
-    static const Names lengths = {{1.0, "meter"},       {1e-2, "centimeter"}, {1e-3, "millimeter"},
-                                  {1e-6, "micrometer"}, {1e-9, "nanometer"},  {1e-10, "angstrom"},
-                                  {1e-12, "picometer"}};
-    static const Names times = {{1.0, "second"},      {1e-3, "millisecond"}, {1e-6, "microsecond"},
-                                {1e-9, "nanosecond"}, {60.0, "minute"},      {3600.0, "hour"},
-                                {86400.0, "day"}};
+    using Names = std::vector<const char*>;
+    static const Names lengths = {
+        "meter",      "centimeter", "millimeter", "micrometer", "nanometer",  "angstrom",
+        "picometer",  "inch",       "foot",       "yard",       "mile",       "parsec",
+        "kilometer",  "hectometer", "decimeter",  "megameter",  "gigameter",  "terameter",
+        "petameter",  "exameter",   "zettameter", "yottameter", "femtometer", "attometer",
+        "zeptometer", "yoctometer"};
+    static const Names times = {
+        "second",     "millisecond", "microsecond", "nanosecond",  "minute",      "hour",
+        "day",        "picosecond",  "femtosecond", "attosecond",  "zeptosecond", "yoctosecond",
+        "decisecond", "centisecond", "hectosecond", "kilosecond",  "megasecond",  "gigasecond",
+        "terasecond", "petasecond",  "exasecond",   "zettasecond", "yottasecond"};
     const bool is_time = type == "time";
     if (!is_time && type != "space") {
         return "";
     }
-    const std::optional<double> size = is_time ? seconds_in(unit) : metres_in(unit);
-    for (const auto& [each, name] : is_time ? times : lengths) {
-        if (size == each) {
+    const auto size_in = is_time ? seconds_in : metres_in;
+    const std::optional<double> size = size_in(unit);
+    for (const char* const name : is_time ? times : lengths) {
+        if (size && size_in(name) == size) {
             return name;
         }
     }

@@ -122,15 +122,14 @@ Extents zarr_chunk(const ArrayInfo& array, const OutputLayout& layout) {
     Extents chunk(array.shape.size(), 1);
     const std::size_t last = chunk.size() - 1;
     const std::int64_t all = wanted_chunk_bytes / bytes;
-    std::int64_t side = all; // of one axis alone
     if (last > 0) {
-        side = 1;
+        std::int64_t side = 1;
         while (4 * side * side <= all) {
             side *= 2;
         }
         grow(chunk[last - 1], array.shape[last - 1], side, bytes);
     }
-    grow(chunk[last], array.shape[last], last > 0 ? all / side : all, bytes);
+    grow(chunk[last], array.shape[last], all, bytes);
     for (std::size_t axis = last; axis-- > 0;) {
         grow(chunk[axis], array.shape[axis], all, bytes);
     }

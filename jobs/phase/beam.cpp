@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "base/units.hpp"
 #include "io/rows/axes.hpp"
 #include "jobs/toml_text.hpp"
 

@@ -63,9 +63,8 @@ void set_spacing(const AxisKeys& keys, const std::vector<std::int64_t>& shape,
             refuse_axis(name, "input.spacing", axes, shape, where);
         }
         axes.each[*axis].spacing = spacing;
-        if (!keys.unit.empty() && axes.each[*axis].unit != plain_unit(keys.unit)) {
-            axes.each[*axis].unit = plain_unit(keys.unit);
-            axes.each[*axis].origin.reset(); // it is in the file's unit
+        if (!keys.unit.empty()) {
+            change_unit(axes.each[*axis], plain_unit(keys.unit));
         }
     }
 }

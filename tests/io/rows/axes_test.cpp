@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/units.hpp"
 #include "io/rows/axes.hpp"
 
 #include <gtest/gtest.h>
