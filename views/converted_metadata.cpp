@@ -12,8 +12,11 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace runner {
@@ -153,22 +156,47 @@ std::string joined_names(const FrameSource& source, const ConvertRequest& reques
     return is_known ? "the axes " + names + ", of which frames were taken as one" : "";
 }
 
-/// Says in an HDF5 output which elements are invalid, by netCDF's `_FillValue`, where a file of
-/// another format does.
-void state_invalid(const FrameSource& source, bool is_hdf5, Metadata& metadata) {
+/// Whether the input's attributes are among the metadata.
+bool has_attributes(const FrameSource& source, const ConvertRequest& request) {
+    return source.content != Content::sand && rows_format_of(request.input) == nullptr &&
+           !request.raw;
+}
+
+/// What the input says of invalid elements elsewhere than in attributes that are metadata.
+std::vector<std::string> other_marks(const FrameSource& source, const ConvertRequest& request) {
+    constexpr std::array<std::string_view, 3> attributes = {
+        "_FillValue = ", "missing_value = ", "beyond "};
+    std::vector<std::string> marks;
+    std::copy_if(source.reader->info().invalid.begin(), source.reader->info().invalid.end(),
+                 std::back_inserter(marks), [&](const std::string& mark) {
+                     return !has_attributes(source, request) ||
+                            std::none_of(
+                                attributes.begin(), attributes.end(),
+                                [&](std::string_view name) { return mark.starts_with(name); });
+                 });
+    return marks;
+}
+
+/// Says in an HDF5 output which elements are invalid, by netCDF's `_FillValue`, where one number
+/// is all that the input says, and no attribute.
+void state_invalid(const FrameSource& source, const std::vector<std::string>& marks, bool is_hdf5,
+                   Metadata& metadata) {
     const DatasetInfo& info = source.reader->info();
-    if (!info.invalid_value || info.invalid.empty()) {
-        return;
-    }
-    if (!is_hdf5 || source.has_other_type) {
-        metadata.left_out.push_back("which elements are invalid, " + info.invalid.front());
+    const bool is_number = info.invalid_value && info.masks.empty() && marks == info.invalid;
+    if (marks.empty() || !is_hdf5 || source.has_other_type || !is_number) {
+        for (const std::string& mark : marks) {
+            metadata.left_out.push_back("which elements are invalid, " + mark);
+        }
         return;
     }
     PlainValue value;
     value.type = info.array.type;
     value.bytes.resize(static_cast<std::size_t>(size_of(value.type)));
     visit_element_type(value.type, [&](auto element) {
-        element = static_cast<decltype(element)>(*info.invalid_value);
+        using T = decltype(element);
+        constexpr T most = std::numeric_limits<T>::max(); // of 64 bits, no double is equal to it
+        const bool is_most = *info.invalid_value >= static_cast<double>(most);
+        element = is_most && std::is_integral_v<T> ? most : static_cast<T>(*info.invalid_value);
         std::memcpy(value.bytes.data(), &element, sizeof(element));
     });
     metadata.dataset.push_back({"_FillValue", std::move(value)});
@@ -178,8 +206,7 @@ void state_invalid(const FrameSource& source, bool is_hdf5, Metadata& metadata) 
 
 Metadata converted_metadata(const FrameSource& source, const ConvertRequest& request,
                             const OutputDataset& output) {
-    const bool said =
-        source.content != Content::sand && rows_format_of(request.input) == nullptr && !request.raw;
+    const bool said = has_attributes(source, request);
     Metadata metadata;
     if (said) {
         metadata = request.metadata;
@@ -202,9 +229,7 @@ Metadata converted_metadata(const FrameSource& source, const ConvertRequest& req
         metadata.left_out.push_back(std::move(names));
     }
     metadata.shape = output.array.shape;
-    if (!said) {
-        state_invalid(source, output.layout.is_hdf5(), metadata);
-    }
+    state_invalid(source, other_marks(source, request), output.layout.is_hdf5(), metadata);
     if (!said || metadata.empty() || !output.layout.is_hdf5()) {
         metadata.placement = output.axes;
     }

@@ -13,9 +13,10 @@ import h5py
 import nibabel
 import numpy as np
 from PIL import Image
+import pytest
 import tifffile
 
-from harness import attempt, bad, good
+from harness import attempt, bad, call, good
 
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 SHAPES = [(1,), (7,), (1, 1), (5, 3), (31, 67), (1, 1, 1), (3, 5, 7), (2, 3, 4, 5)]
@@ -461,3 +462,16 @@ def test_command_lines_that_are_wrong():
     bad(3, ["none.tif", "No such file"], "convert", "none.tif", "x.h5")
     os.mkfifo("pipe.npy")
     bad(3, ["pipe.npy", "pipe"], "convert", "pipe.npy", "x.h5")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("output", ["out.h5", "out.tif", "out.npy", "out.zarr"])
+def test_masks_are_named(output):
+    """A mask beside the elements is in no output of convert, and a mean of this output takes them for values."""
+    with h5py.File("in.h5", "w") as file:
+        detector = file.create_group("entry/instrument/detector")
+        detector.attrs["NX_class"] = "NXdetector"
+        detector["data"] = np.ones((2, 4, 5), "u2")
+        detector["pixel_mask"] = np.eye(4, 5, dtype="u4")
+    warned = call("convert", "in.h5:/entry/instrument/detector/data", output).stderr
+    assert warned.count("which elements are invalid, pixel_mask = /entry/instrument/detector/pixel_mask") == 1, warned
