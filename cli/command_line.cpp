@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/kind_verbs.hpp"
 #include "cli/verbs.hpp"
+#include "io/formats/rows_format.hpp"
 #include "jobs/toml_text.hpp"
 
 #include <algorithm>
@@ -86,6 +87,12 @@ bool means_job_file(const std::string& argument) {
                  near ? "" : "A job file is named with its ending, as in runner job.toml"});
 }
 
+/// The name of a folder that is an output or an input, which shells complete by a slash.
+std::string without_slash(const std::string& argument) {
+    const std::string name = argument.substr(0, argument.find_last_not_of('/') + 1);
+    return is_folder_output(name) ? name : argument;
+}
+
 } // namespace
 
 Command parse_command_line(std::span<const std::string> given, std::string (*version)()) {
@@ -94,7 +101,8 @@ Command parse_command_line(std::span<const std::string> given, std::string (*ver
                     {"no job file is named", "", "write runner JOB.toml, or runner KIND IN OUT",
                      "runner --help says what else there is"});
     }
-    const std::vector<std::string> moved = with_verb_first(given);
+    std::vector<std::string> moved = with_verb_first(given);
+    std::transform(moved.begin(), moved.end(), moved.begin(), without_slash);
     const std::span<const std::string> arguments = moved;
     const std::string& first = arguments.front();
     if (first == "help" && arguments.size() > 1) {

@@ -208,7 +208,11 @@ void check_written_file(TableReader& table, std::string_view key, const std::str
     std::error_code failure;
     const bool is_folder = is_folder_output(output) && !output.ends_with('/');
     if ((fs::is_directory(output, failure) && !is_folder) || output.ends_with('/')) {
-        table.complain(key, quoted_text(output) + " is a folder; name a file in it");
+        const std::string name = output.substr(0, output.find_last_not_of('/') + 1);
+        table.complain(key,
+                       quoted_text(output) + (is_folder_output(name)
+                                                  ? " ends in a slash; write " + quoted_text(name)
+                                                  : " is a folder; name a file in it"));
         return;
     }
     if (fs::is_symlink(output, failure) && !fs::exists(output, failure)) {

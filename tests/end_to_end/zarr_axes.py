@@ -156,3 +156,16 @@ def test_chunks_of_a_mebibyte(shape, dtype, chunk):
     good("convert", "in.npy", "out.zarr")
     codec = json.loads(pathlib.Path("out.zarr", "zarr.json").read_text())["codecs"][0]
     assert codec["configuration"]["chunk_shape"] == chunk
+
+
+def test_names_with_a_slash():
+    """Shells complete the name of a folder so."""
+    np.save("in.npy", np.ones((3, 4, 5), "u2"))
+    good("convert", "in.npy", "out.ome.zarr/")
+    good("convert", "in.npy", "out.ome.zarr/", "--overwrite")
+    good("median", "out.ome.zarr/", "two.ome.zarr/", "--size", "1,1", "--quiet")
+    good("verify", "two.ome.zarr/")
+    good("repair", "two.ome.zarr//")
+    good("compare", "out.ome.zarr/", "two.ome.zarr")
+    pathlib.Path("job.toml").write_text('kind = "median"\n[input]\nfile = "in.npy"\n[output]\nfile = "x.zarr/"\n[median]\n')
+    assert '"x.zarr/" ends in a slash; write "x.zarr"' in call("job.toml", code=2).stderr
