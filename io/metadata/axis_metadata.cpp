@@ -72,6 +72,19 @@ void set_sizes(Metadata& metadata, const Axes& axes) {
     }
 }
 
+/// Makes a dataset one number of this unit.
+void set_length(ScanItem& item, double length, const std::string& unit) {
+    item.value = {};
+    item.value.type = ElementType::float64;
+    item.value.bytes.resize(sizeof(double));
+    std::memcpy(item.value.bytes.data(), &length, sizeof(double));
+    PlainValue text;
+    text.kind = PlainValue::Kind::text;
+    text.texts = {unit};
+    text.utf8 = true;
+    item.attributes = {{"units", std::move(text)}};
+}
+
 } // namespace
 
 void set_axes(Metadata& metadata, const Axes& axes) {
@@ -96,6 +109,31 @@ void set_axes(Metadata& metadata, const Axes& axes) {
         text.texts = {to_text(axes)};
         text.utf8 = true;
         replace(metadata, {placement_attribute, std::move(text)});
+    }
+}
+
+void overrule_axes(Metadata& metadata, const Axes& of_file, const Axes& declared) {
+    for (std::size_t i = 0; i < std::min(of_file.each.size(), declared.each.size()); ++i) {
+        const Axis& was = of_file.each[i];
+        const Axis& now = declared.each[i];
+        const bool is_renamed = !was.name.empty() && was.name != now.name;
+        if (!is_renamed && was.spacing == now.spacing && was.unit == now.unit) {
+            continue;
+        }
+        std::erase_if(metadata.coordinates, [&](const Coordinates& each) {
+            return each.axis == static_cast<std::int64_t>(i);
+        });
+        if (i < metadata.axes.size()) {
+            metadata.axes[i] = ".";
+        }
+        std::erase_if(metadata.dataset, [&](const NamedValue& each) {
+            return is_renamed && (each.name == "axes" || each.name == "axistags");
+        });
+        for (ScanItem& item : metadata.scan) {
+            if (now.spacing && item.path.ends_with("/" + now.name + "_pixel_size")) {
+                set_length(item, *now.spacing, now.unit);
+            }
+        }
     }
 }
 

@@ -12,6 +12,10 @@ namespace runner {
 /// `axes` fit the metadata's shape, or say nothing.
 void set_axes(Metadata& metadata, const Axes& axes);
 
+/// Takes away what the file says of axes that are declared otherwise than it names, spaces and
+/// places them: coordinates, names in the group, and a scan's sizes of pixels.
+void overrule_axes(Metadata& metadata, const Axes& of_file, const Axes& declared);
+
 /// Puts the names of axes that the dataset's group does not say, because it has no coordinates of
 /// theirs, into `DIMENSION_LABELS`, unless the dataset says names itself.
 void keep_names(Metadata& metadata, const Axes& axes);

@@ -119,6 +119,10 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const AxisKeys& keys = prepared.file.input.axes;
     const bool declared = !keys.letters.empty() || keys.sets_spacing();
     const bool has_attributes = rows_format_of(prepared.file.input.file) == nullptr;
+    if (declared) {
+        const Axes& of_file = prepared.layout.info.axes;
+        overrule_axes(metadata, part ? axes_of_part(of_file, *part) : of_file, prepared.input.axes);
+    }
     if (declared || !has_attributes || !prepared.file.output.layout.is_hdf5()) {
         metadata.placement = prepared.input.axes;
     }

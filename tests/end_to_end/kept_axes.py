@@ -238,3 +238,34 @@ def test_frames_of_several_axes(output):
     assert "of which frames" not in (said("convert", "stack.ome.tif", output, "--frames", "0:2", "--overwrite") or "")
     np.save("in.npy", values)
     assert "of which frames" not in (said("convert", "in.npy", output, "--frames", "0:6:4", "--overwrite") or "")
+
+
+def test_what_a_job_says_of_axes_overrules_the_file():
+    """Neither coordinates nor names of a group, nor a scan's sizes of pixels, contradict the job's keys in the output."""
+    with h5py.File("in.nxs", "w") as file:
+        group = file.create_group("entry")
+        group.attrs.update(NX_class="NXdata", signal="data", axes=["energy", "y", "x"])
+        group["data"] = np.arange(60, dtype="u2").reshape(3, 4, 5)
+        for name, count in (("energy", 3), ("y", 4), ("x", 5)):
+            group[name] = np.arange(count) * 0.5 + 7
+            group[name].attrs["units"] = "keV" if name == "energy" else "mm"
+    median = ("median", "in.nxs", "out.nxs", "--size", "1,1", "--quiet", "--overwrite", "--set")
+    good(*median, 'input.axes="zyx"')
+    with h5py.File("out.nxs") as file:
+        assert list(file["entry/data"].attrs["DIMENSION_LABELS"]) == ["z", "y", "x"]
+        assert list(file["entry"].attrs["axes"]) == [".", "y", "x"] and "energy" not in file["entry"]
+        np.testing.assert_array_equal(file["entry/data"].attrs["spacing"], [np.nan, 0.5, 0.5])
+    good(*median, 'input.spacing={y=2.0,unit="um"}')
+    with h5py.File("out.nxs") as file:
+        assert list(file["entry"].attrs["axes"]) == ["energy", ".", "x"] and "y" not in file["entry"]
+        np.testing.assert_array_equal(file["entry/data"].attrs["spacing"], [0.5, 2, 0.5])
+        assert list(file["entry/data"].attrs["spacing_units"]) == ["keV", "um", "mm"]
+        np.testing.assert_array_equal(file["entry/energy"], [7, 7.5, 8])
+    scan("scan.nxs")
+    with h5py.File("scan.nxs", "a") as file:
+        file["entry/instrument/detector/x_pixel_size"] = 6.5
+        file["entry/instrument/detector/x_pixel_size"].attrs["units"] = "um"
+    good("median", "scan.nxs", "out.nxs", "--size", "1,1", "--quiet", "--overwrite", "--set", 'input.spacing={x=3.0,unit="um"}')
+    with h5py.File("out.nxs") as file:
+        size = file["entry/instrument/detector/x_pixel_size"]
+        assert size[()] == 3 and size.attrs["units"] == "um"
