@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/json.hpp"
 
+#include "base/json_text.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -76,13 +78,15 @@ std::size_t index_of(const std::vector<std::string>& names, std::string_view nam
 /// Takes the events of the library's parser.
 class Json::Builder {
   public:
-    explicit Builder(std::string_view text) : text_(text) {}
+    explicit Builder(const JsonText& plain) : plain_(plain), text_(plain.text()) {}
 
     bool null() { return add({}); }
     bool boolean(bool value) { return add(value); }
-    bool number_integer(std::int64_t value) { return add(value); }
-    bool number_unsigned(std::uint64_t value) { return add(value); }
-    bool number_float(double value, const std::string& /*text*/) { return add(value); }
+    bool number_integer(std::int64_t value) { return add_number(value); }
+    bool number_unsigned(std::uint64_t value) { return add_number(value); }
+    bool number_float(double value, const std::string& /*text*/) {
+        return add_number(plain_.replaced(numbers_).value_or(value));
+    }
     bool string(std::string& value) { return add(value); }
     bool binary(Library::binary_t& /*value*/) { return false; }
     bool start_object(std::size_t /*size*/) { return open(object()); }
@@ -122,6 +126,11 @@ class Json::Builder {
         std::size_t place = 0;                               ///< of the next value in an object
     };
 
+    bool add_number(Json value) {
+        ++numbers_;
+        return add(std::move(value));
+    }
+
     bool add(Json value) {
         if (open_.empty()) {
             root_ = std::move(value);
@@ -144,7 +153,9 @@ class Json::Builder {
         return add(std::move(value));
     }
 
+    const JsonText& plain_;
     std::string_view text_;
+    std::size_t numbers_ = 0; ///< that were read
     Json root_;
     std::vector<Level> open_;
 };
@@ -198,8 +209,9 @@ Json Json::array() {
 }
 
 Json Json::parse(std::string_view text) {
-    Builder builder(text);
-    (void)Library::sax_parse(text, &builder);
+    const JsonText plain(text);
+    Builder builder(plain);
+    (void)Library::sax_parse(plain.text(), &builder);
     return builder.take();
 }
 

@@ -64,7 +64,8 @@ class Json {
         return all;
     }
 
-    /// Does not recurse. Of members of the same name the last counts.
+    /// Does not recurse. Of members of the same name the last counts. NaN, Infinity and -Infinity
+    /// are numbers, as Python's json writes and reads them.
     /// @throws JsonError with line and column.
     static Json parse(std::string_view text);
 
@@ -79,6 +80,7 @@ class Json {
     /// The member of an object, added as null where there is none; null becomes an object.
     Json& operator[](std::string_view name);
 
+    bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
     bool is_object() const { return nested() != nullptr && nested()->is_object; }
     bool is_array() const { return nested() != nullptr && !nested()->is_object; }
     bool is_string() const { return std::holds_alternative<std::unique_ptr<std::string>>(value_); }

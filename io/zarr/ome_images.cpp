@@ -17,8 +17,7 @@ constexpr std::size_t most_images = 10'000;
 /// What OME-Zarr says of a group: of 0.4 its attributes, of 0.5 a member of them.
 Json ome_of(ZarrStore& store, const std::string& group) {
     Json attributes = zarr_attributes(store, group);
-    const Json* const ome = attributes.find("ome");
-    return ome == nullptr ? std::move(attributes) : Json::parse(ome->text());
+    return attributes.find("ome") == nullptr ? std::move(attributes) : std::move(attributes["ome"]);
 }
 
 /// Adds the paths that a list names, each the member `path` of an object.

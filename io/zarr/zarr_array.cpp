@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -21,7 +22,10 @@ constexpr std::size_t most_axes = 32; // as HDF5 has
 /// A part of the metadata as a text for messages, cut where it is long.
 std::string brief(const Json& json) {
     constexpr std::size_t most = 60;
-    const std::string text = json.text();
+    // A text of JSON has null for NaN and the infinities.
+    const std::string text = json.is_number() && !std::isfinite(json.get<double>())
+                                 ? fmt::format("{}", json.get<double>())
+                                 : json.text();
     return printable(text.size() <= most ? text : text.substr(0, most) + "...");
 }
 
@@ -120,7 +124,7 @@ ZarrArray array_of_version2(const Json& json, const std::string& where) {
     array.file_chunk = array.info.chunk;
     const Json* const fill = json.find("fill_value");
     array.fill.resize(static_cast<std::size_t>(size_of(array.info.array.type)));
-    if (fill != nullptr && fill->text() != "null") {
+    if (fill != nullptr && !fill->is_null()) {
         set_fill(array, *elements, *fill, where);
     }
     array.separator = separator_of(json.find("dimension_separator"), '.', where);

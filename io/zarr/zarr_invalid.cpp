@@ -68,15 +68,15 @@ std::optional<Said> said_by(const Json& value, ElementType type) {
     if (value.is_string()) {
         real = real_of_text(value.get<std::string>());
     } else if (value.is_number()) {
+        real = value.get<double>();
         const std::string text = value.text();
-        if (text.find_first_of(".eE") == std::string::npos) {
+        if (std::isfinite(*real) && text.find_first_of(".eE") == std::string::npos) {
             try {
                 return Said{text, exact_float64(value.get<std::int64_t>())};
             } catch (const JsonError&) { // beyond int64
                 return Said{text, std::nullopt};
             }
         }
-        real = value.get<double>();
     }
     if (!real) {
         return std::nullopt;

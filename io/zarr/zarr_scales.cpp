@@ -195,8 +195,8 @@ Json zarr_attributes(ZarrStore& store, const std::string& name) {
         }
     };
     if (std::optional<Json> node = parsed(zarr_json)) {
-        const Json* const attributes = node->find("attributes");
-        return attributes == nullptr ? Json::object() : Json::parse(attributes->text());
+        return node->find("attributes") == nullptr ? Json::object()
+                                                   : std::move((*node)["attributes"]);
     }
     std::optional<Json> attributes = parsed(zattrs_json);
     return attributes ? *std::move(attributes) : Json::object();

@@ -88,6 +88,26 @@ TEST(Json, SaysWhereTextIsNotJson) {
     EXPECT_EQ(error_of(""), "it is not valid JSON at line 1, column 1");
 }
 
+TEST(Json, ReadsNumbersThatPythonWrites) {
+    const Json json = Json::parse(
+        R"({"NaN": NaN, "a": [1, 2.5, -Infinity, 0e0, Infinity, NaN], "b": "\\", "c": "NaN\" NaN"})");
+    EXPECT_TRUE(std::isnan(json.at("NaN").get<double>()));
+    const Json& list = json.at("a");
+    EXPECT_EQ(list.at(0).get<int>(), 1);
+    EXPECT_EQ(list.at(1).get<double>(), 2.5);
+    EXPECT_EQ(list.at(2).get<double>(), -std::numeric_limits<double>::infinity());
+    EXPECT_EQ(list.at(3).get<double>(), 0.0);
+    EXPECT_EQ(list.at(4).get<double>(), std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isnan(list.at(5).get<double>()));
+    EXPECT_EQ(json.at("c").get<std::string>(), "NaN\" NaN");
+    EXPECT_EQ(json.at("b").get<std::string>(), "\\");
+    for (const char* text : {"1NaN", "NaN1", "-NaN", "nan", "+Infinity", "{NaN: 1}", "[NaN NaN]",
+                             "\"NaN", "NaNInfinity"}) {
+        EXPECT_NE(error_of(text), "none") << text;
+    }
+    EXPECT_EQ(error_of("[NaN,\n -Infinity, x]"), "it is not valid JSON at line 2, column 13");
+}
+
 TEST(Json, TakesAnyDepth) {
     constexpr std::size_t depth = 250'000; // 8 MiB of stack are 32 bytes a level
     EXPECT_NE(error_of(std::string(depth, '[')), "none");

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from harness import attempt, call, good
+from harness import attempt, bad, call, good
 
 pytestmark = pytest.mark.quick
 
@@ -55,7 +55,8 @@ CASES = [("int16", 3, 0, {"_FillValue": -999}, -999), ("int16", 3, 0, {"missing_
          ("float32", 3, "NaN", {"_FillValue": base64_of(np.nan)}, np.nan),
          ("float32", 3, "NaN", {"_FillValue": "NaN"}, np.nan), ("float32", 2, "NaN", {}, np.nan),
          ("float32", 3, 0, {"_FillValue": base64_of(np.float32(-999.9))}, np.float32(-999.9)),
-         ("float32", 2, -999.9, {}, np.float32(-999.9)), ("float64", 3, 0, {"_FillValue": -1e30}, -1e30)]
+         ("float32", 2, 0, {"missing_value": np.nan}, np.nan), ("float64", 3, 0, {"missing_value": -np.inf}, -np.inf),
+         ("float32", 2, np.nan, {}, np.nan), ("float32", 2, -999.9, {}, np.float32(-999.9)), ("float64", 3, 0, {"_FillValue": -1e30}, -1e30)]
 
 
 @pytest.mark.parametrize("dtype, version, fill_value, attributes, number", CASES)
@@ -72,6 +73,30 @@ def test_invalid_elements(dtype, version, fill_value, attributes, number):
     if number is not None:
         done = attempt("convert", "in.zarr:/a", "out.npy")
         assert "which elements are invalid" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_numbers_that_json_lacks(version):
+    """Python writes NaN, Infinity and -Infinity into JSON as they are. They are numbers, except in texts, and errors
+    behind them are where they were."""
+    write(VALID.astype("float32"), version, np.inf, note='"NaN", Infinity \\', spread=-np.inf, missing_value=[np.nan, 5.0])
+    root = pathlib.Path("in.zarr")
+    said = {"limit": np.inf, "NaN": "NaN"}
+    if version == 3:
+        (root / "zarr.json").write_text(json.dumps({"zarr_format": 3, "node_type": "group", "attributes": said}))
+    else:
+        (root / ".zgroup").write_text('{"zarr_format": 2}')
+        (root / ".zattrs").write_text(json.dumps(said))
+    for source in ("in.zarr:/a", "in.zarr"):
+        assert "missing_value = nan, 5" in good("inspect", source), source
+    assert "the attributes note, spread\n" in call("convert", "in.zarr:/a", "out.npy").stderr
+    assert np.array_equal(np.load("out.npy"), VALID.astype("float32"))
+    pathlib.Path("in.zarr/a", "0.0.0" if version == 2 else "c.0.0.0").unlink()
+    good("convert", "in.zarr:/a", "out.npy", "--overwrite", says="(?s).*")
+    assert (np.load("out.npy") == np.inf).all()
+    file = root / "a" / ("zarr.json" if version == 3 else ".zattrs")
+    file.write_text('{"attributes": {"a": NaN,\n "b": nothing}}')
+    bad(3, ["line 2, column"], "convert", "in.zarr:/a", "out.npy", "--overwrite")
 
 
 def test_a_fill_value_that_xarray_did_not_write():
