@@ -4,6 +4,7 @@
 #include "base/json_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -32,16 +33,30 @@ template <class Variant> Library library_value(const Variant& value) {
         value);
 }
 
-/// Calls the library, whose exceptions become ours with the same text.
-template <class Call> auto checked(const Call& call) {
-    try {
-        return call();
-    } catch (const Library::exception& error) {
-        throw JsonError(error.what());
+/// What a value must be to be read as T, for people.
+template <class T> constexpr const char* wanted() {
+    if constexpr (std::is_same_v<T, bool>) {
+        return "true or false";
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return "a text";
+    } else {
+        return std::is_integral_v<T> ? "a whole number" : "a number";
     }
 }
 
-/// Whether the integer type T holds the number once its fraction is dropped.
+template <class T> bool is_of_type(const Library& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return value.is_boolean();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return value.is_string();
+    } else {
+        // An integer may be written as 5.0.
+        return value.is_number() && (!std::is_integral_v<T> || !value.is_number_float() ||
+                                     value.get<double>() == std::trunc(value.get<double>()));
+    }
+}
+
+/// Whether the integer type T holds a whole number.
 template <class T> bool is_in_range(const Library& number) {
     if (number.is_number_unsigned()) {
         return std::in_range<T>(number.get<std::uint64_t>());
@@ -294,26 +309,51 @@ const Json* Json::find(std::string_view name) const {
 const Json& Json::at(std::string_view name) const {
     const Json* const found = find(name);
     if (found == nullptr) {
-        (void)checked([&] { return library_value(value_).at(std::string(name)); });
+        throw JsonError(is_object() ? "there is no \"" + std::string(name) + "\""
+                                    : "there is " + described() + ", where an object with \"" +
+                                          std::string(name) + "\" must be");
     }
     return *found;
 }
 
 const Json& Json::at(std::size_t index) const {
     if (!is_array() || index >= values().size()) {
-        (void)checked([&] { return library_value(value_).at(index); });
+        throw JsonError("there is " + described() + ", where a list of more than " +
+                        std::to_string(index) + " must be");
     }
     return values()[index];
 }
 
-template <class T> T Json::get() const {
+std::string Json::described() const {
+    if (nested() != nullptr) {
+        return !is_array()        ? "an object"
+               : values().empty() ? "an empty list"
+                                  : "a list of " + std::to_string(values().size());
+    }
+    if (const auto* const real = std::get_if<double>(&value_); real && !std::isfinite(*real)) {
+        return std::isnan(*real) ? "NaN" : *real > 0 ? "Infinity" : "-Infinity";
+    }
+    return is_string() ? "a text" : text();
+}
+
+template <class T> T Json::read(std::string_view subject) const {
     const Library value = library_value(value_);
+    if (!is_of_type<T>(value)) {
+        throw JsonError(std::string(subject) + " is " + described() + ", where " + wanted<T>() +
+                        " must be");
+    }
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-        if (value.is_number() && !is_in_range<T>(value)) {
-            throw JsonError("the number " + text() + " is out of range");
+        if (!is_in_range<T>(value)) {
+            throw JsonError(std::string(subject) + " is " + text() + ", which is out of range");
         }
     }
-    return checked([&value] { return value.get<T>(); });
+    return value.get<T>();
+}
+
+template <class T> T Json::get() const { return read<T>("it"); }
+
+template <class T> T Json::get(std::string_view name) const {
+    return at(name).read<T>("\"" + std::string(name) + "\"");
 }
 
 template bool Json::get() const;
@@ -321,5 +361,10 @@ template int Json::get() const;
 template std::int64_t Json::get() const;
 template double Json::get() const;
 template std::string Json::get() const;
+template bool Json::get(std::string_view name) const;
+template int Json::get(std::string_view name) const;
+template std::int64_t Json::get(std::string_view name) const;
+template double Json::get(std::string_view name) const;
+template std::string Json::get(std::string_view name) const;
 
 } // namespace runner

@@ -98,13 +98,17 @@ class Json {
     const Json& at(std::size_t index) const;
 
     /// The value as T: bool, int, std::int64_t, double or std::string. @throws JsonError for a
-    /// value of another type, and for a number beyond the range of an integer type.
+    /// value of another type, and for a number that an integer type does not hold.
     template <class T> T get() const;
-    /// The member of this name; `otherwise` where find() returns null. @throws JsonError as get().
+    /// The member of this name. @throws JsonError as at() and get(), with the name.
+    template <class T> T get(std::string_view name) const;
+    /// The same; `otherwise` where find() returns null.
     template <class T> T value(std::string_view name, T otherwise) const {
-        const Json* const found = find(name);
-        return found == nullptr ? std::move(otherwise) : found->get<T>();
+        return find(name) == nullptr ? std::move(otherwise) : get<T>(name);
     }
+
+    /// What it is, for messages: "a list of 3", "a text", "5.5", "NaN".
+    std::string described() const;
 
   private:
     template <class T>
@@ -125,6 +129,7 @@ class Json {
         const auto* const found = std::get_if<std::unique_ptr<Nested>>(&value_);
         return found == nullptr ? nullptr : found->get();
     }
+    template <class T> T read(std::string_view subject) const;
     void append(const Layout* layout, std::size_t level, std::string& text) const;
 
     // 16 bytes, because a text from outside may hold millions of values.

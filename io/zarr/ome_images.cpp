@@ -24,7 +24,7 @@ Json ome_of(ZarrStore& store, const std::string& group) {
 void add_paths(const Json& list, const std::string& group, std::vector<std::string>& names) {
     for (const Json& each : list.values()) {
         if (names.size() < most_images) {
-            names.push_back(within(group, each.at("path").get<std::string>()));
+            names.push_back(within(group, each.get<std::string>("path")));
         }
     }
 }

@@ -103,7 +103,8 @@ char separator_of(const Json* json, char usual, const std::string& where) {
 
 void check_version(const Json& json, std::int64_t version, const std::string& where) {
     const Json* const found = json.find("zarr_format");
-    if (found == nullptr || !found->is_number() || found->get<std::int64_t>() != version) {
+    if (found == nullptr || !found->is_number() ||
+        found->get<double>() != static_cast<double>(version)) {
         refuse_zarr(where, fmt::format("its zarr_format is {}, where {} must be",
                                        found == nullptr ? "missing" : brief(*found), version));
     }
@@ -132,15 +133,15 @@ ZarrArray array_of_version2(const Json& json, const std::string& where) {
     return array;
 }
 
-/// The name of an extension point, and its configuration.
+/// The configuration of an extension point.
 const Json& configuration_of(const Json& json, const std::string& key) {
     static const Json none = Json::object();
-    const Json* const found = json.at(key).find("configuration");
+    const Json* const found = zarr_configuration(json.at(key), key);
     return found == nullptr ? none : *found;
 }
 
 std::string extension_name(const Json& json) {
-    return json.is_object() ? json.at("name").get<std::string>() : text_of(json);
+    return json.is_object() ? json.get<std::string>("name") : text_of(json);
 }
 
 bool may_be_ignored(const Json& member) {
@@ -165,7 +166,8 @@ void check_members(const Json& json, const std::string& where) {
         }
     }
     if (const Json* const transformers = json.find("storage_transformers");
-        transformers != nullptr && !transformers->values().empty()) {
+        transformers != nullptr && !transformers->is_null() &&
+        !(transformers->is_array() && transformers->values().empty())) {
         refuse_zarr(where,
                     "its storage_transformers " + brief(*transformers) + " are not read here",
                     "Store it again without them");

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -30,14 +31,22 @@ struct CodecEntry {
     const Json* configuration = nullptr;
 
     explicit CodecEntry(const Json& json)
-        : name(json.is_string() ? json.get<std::string>() : json.at("name").get<std::string>()),
-          configuration(json.find("configuration")) {}
+        : name(json.is_string() ? json.get<std::string>() : json.get<std::string>("name")),
+          configuration(zarr_configuration(json, name)) {}
 
     /// A member of the configuration; null where there is none.
     const Json* find(std::string_view key) const {
         return configuration == nullptr ? nullptr : configuration->find(key);
     }
 };
+
+/// The members of a list. @throws JsonError with its key where it is none.
+const std::vector<Json>& listed(const Json& json, const char* key) {
+    if (!json.is_array()) {
+        throw JsonError(fmt::format("\"{}\" is {}, where a list must be", key, json.described()));
+    }
+    return json.values();
+}
 
 std::vector<unsigned> level_parameter(const Json* level) {
     constexpr std::int64_t highest = 22; // others have no text, and no part in unpacking
@@ -80,7 +89,7 @@ class CodecChain {
 
     /// `shape`: extents of what the codecs are given.
     void add(const Json& codecs, std::vector<std::int64_t> shape) {
-        const std::vector<Json>& all = codecs.values();
+        const std::vector<Json>& all = listed(codecs, "codecs");
         std::size_t next = 0;
         for (; next < all.size() && CodecEntry(all[next]).name == "transpose"; ++next) {
             add_transpose(CodecEntry(all[next]), shape);
@@ -155,8 +164,8 @@ class CodecChain {
                                         " do not have whole chunks of " + shape_text(shard.chunk));
             }
         }
-        if (const Json* const location = codec.find("index_location")) {
-            const auto name = location->get<std::string>();
+        if (codec.find("index_location") != nullptr) {
+            const auto name = codec.configuration->get<std::string>("index_location");
             if (name != "start" && name != "end") {
                 refuse_zarr(where_, "the index_location of its shards is \"" + printable(name) +
                                         "\", and must be start or end");
@@ -170,7 +179,7 @@ class CodecChain {
     }
 
     void add_index_codecs(ZarrShard& shard, const Json* codecs) {
-        if (codecs == nullptr || codecs->values().empty()) {
+        if (codecs == nullptr || listed(*codecs, "index_codecs").empty()) {
             refuse_zarr(where_, "its codec sharding_indexed lacks index_codecs");
         }
         bool is_first = true;
@@ -189,8 +198,9 @@ class CodecChain {
     }
 
     bool is_big_endian(const CodecEntry& codec) const {
-        const Json* const endian = codec.find("endian");
-        const std::string name = endian == nullptr ? "little" : endian->get<std::string>();
+        const std::string name = codec.find("endian") == nullptr
+                                     ? "little"
+                                     : codec.configuration->get<std::string>("endian");
         if (name != "little" && name != "big") {
             refuse_zarr(where_, "the endian of its codec bytes is \"" + printable(name) +
                                     "\", and must be little or big");
@@ -228,13 +238,30 @@ void name_filters(ZarrArray& array) {
 
 } // namespace
 
+const Json* zarr_configuration(const Json& json, const std::string& name) {
+    const Json* const found = json.find("configuration");
+    if (found != nullptr && !found->is_object()) {
+        throw JsonError(fmt::format("\"configuration\" of \"{}\" is {}, where an object must be",
+                                    printable(name), found->described()));
+    }
+    return found;
+}
+
 std::vector<std::int64_t> zarr_extents(const Json& json, std::size_t axes, std::int64_t least,
                                        const std::string& key, const std::string& where) {
-    if (!json.is_array() || json.values().size() != axes) {
+    if (!json.is_array()) {
+        refuse_zarr(
+            where, fmt::format("{} is {}, where a list of numbers must be", key, json.described()));
+    }
+    if (json.values().size() != axes) {
         refuse_zarr(where, fmt::format("{} is no list of {} numbers, one an axis", key, axes));
     }
     std::vector<std::int64_t> extents;
     for (const Json& each : json.values()) {
+        if (!each.is_number() || each.get<double>() != std::trunc(each.get<double>())) {
+            refuse_zarr(where, fmt::format("{} has {}, which is no whole number", key,
+                                           printable(each.described())));
+        }
         extents.push_back(each.get<std::int64_t>());
         if (extents.back() < least) {
             refuse_zarr(where,
@@ -246,15 +273,16 @@ std::vector<std::int64_t> zarr_extents(const Json& json, std::size_t axes, std::
 
 void add_compressor(ZarrArray& array, const Json& zarray, const std::string& where) {
     constexpr const char* known = "blosc, zstd, gzip, zlib, bz2 and lz4";
-    if (const Json* const filters = zarray.find("filters"); filters != nullptr) {
-        for (const Json& filter : filters->values()) {
+    if (const Json* const filters = zarray.find("filters");
+        filters != nullptr && !filters->is_null()) {
+        for (const Json& filter : listed(*filters, "filters")) {
             refuse_zarr(where,
-                        "its filter \"" + printable(filter.at("id").get<std::string>()) +
+                        "its filter \"" + printable(filter.get<std::string>("id")) +
                             "\" is not read here",
                         "Store it again without filters");
         }
     }
-    const auto order = zarray.at("order").get<std::string>();
+    const auto order = zarray.get<std::string>("order");
     const std::vector<std::int64_t>& chunk = array.info.chunk;
     if (order == "F" && chunk.size() > 1) {
         std::vector<std::int64_t> axes(chunk.size());
@@ -266,6 +294,10 @@ void add_compressor(ZarrArray& array, const Json& zarray, const std::string& whe
         refuse_zarr(where, "its order is \"" + printable(order) + "\", and must be C or F");
     }
     const Json& compressor = zarray.at("compressor");
+    if (!compressor.is_object() && !compressor.is_null()) {
+        throw JsonError("\"compressor\" is " + compressor.described() +
+                        ", where an object or null must be");
+    }
     if (compressor.is_object()) {
         constexpr std::array<std::pair<const char*, int>, 5> ids = {
             {{"zstd", filter_id::zstd},
@@ -273,7 +305,7 @@ void add_compressor(ZarrArray& array, const Json& zarray, const std::string& whe
              {"zlib", filter_id::deflate},
              {"bz2", filter_id::bzip2},
              {"lz4", filter_id::sized_lz4}}};
-        const auto name = compressor.at("id").get<std::string>();
+        const auto name = compressor.get<std::string>("id");
         const auto* const found = std::find_if(
             ids.begin(), ids.end(), [&](const auto& each) { return name == each.first; });
         if (name == "blosc") {

@@ -11,6 +11,10 @@
 
 namespace runner {
 
+/// The configuration of an extension called `name`; null where there is none. @throws JsonError
+/// where it is no object.
+const Json* zarr_configuration(const Json& json, const std::string& name);
+
 /// Extents out of a JSON array, as many as `axes`, each from `least` on. `key` names them.
 /// @throws Error (input) with `where`.
 std::vector<std::int64_t> zarr_extents(const Json& json, std::size_t axes, std::int64_t least,

@@ -50,7 +50,7 @@ struct Transform {
     void add(const Json* list) {
         static const Json none;
         for (const Json& each : (list == nullptr ? none : *list).values()) {
-            const auto type = each.at("type").get<std::string>();
+            const auto type = each.get<std::string>("type");
             for (std::size_t axis = 0; axis < scale.size(); ++axis) {
                 if (type == "scale") {
                     const auto factor = each.at("scale").at(axis).get<double>();
@@ -212,7 +212,7 @@ std::optional<FirstLevel> first_level(ZarrStore& store, const std::string& group
         FirstLevel level;
         level.axes = check_first_image(attributes);
         const Json& first = images_of(attributes).front().at("datasets").at(0);
-        level.name = joined(group, trimmed(first.at("path").get<std::string>()));
+        level.name = joined(group, trimmed(first.get<std::string>("path")));
         if (const std::size_t count = images_of(attributes).size(); count > 1) {
             level.note = format_error(
                 {"one image of several is read", file_and_dataset(store.folder(), "/" + group),
@@ -295,7 +295,7 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
             const Json attributes = zarr_attributes(store, group);
             for (const Json& image : images_of(attributes)) {
                 for (const Json& level : image.at("datasets").values()) {
-                    if (trimmed(level.at("path").get<std::string>()) == path) {
+                    if (trimmed(level.get<std::string>("path")) == path) {
                         const std::string where = file_and_dataset(store.folder(), "/" + array);
                         info.axes = axes_of(image, level, info.array.shape);
                         note_scales(info.axes, where, info);

@@ -142,7 +142,10 @@ TEST(Json, MovesAPartOverTheWhole) {
 
 TEST(Json, ConvertsNumbersOnlyWhereTheyFit) {
     EXPECT_EQ(Json(7).get<double>(), 7.0);
-    EXPECT_EQ(Json(3.5).get<int>(), 3);
+    EXPECT_EQ(Json(3.0).get<int>(), 3);
+    EXPECT_THROW((void)Json(3.5).get<int>(), JsonError);
+    EXPECT_THROW((void)Json(std::nan("")).get<int>(), JsonError);
+    EXPECT_THROW((void)Json(true).get<int>(), JsonError);
     EXPECT_EQ(Json(-2147483648.0).get<int>(), std::numeric_limits<int>::min());
     EXPECT_EQ(Json(-9223372036854775808.0).get<std::int64_t>(),
               std::numeric_limits<std::int64_t>::min());
@@ -164,6 +167,32 @@ TEST(Json, RefusesOtherTypes) {
     EXPECT_THROW((void)Json(1).at(0), JsonError);
     EXPECT_THROW((void)Json::array(1).at(1), JsonError);
     EXPECT_THROW((void)Json({{"a", 1}}).at(0), JsonError);
+}
+
+template <class Call> std::string complaint(const Call& call) {
+    try {
+        call();
+    } catch (const JsonError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(Json, SaysWhatIsThereInstead) {
+    const Json json = Json::parse(R"({"a": [1, 2], "b": 5.5, "c": NaN, "d": 1e30})");
+    const auto as_number = [&](const char* name) {
+        return complaint([&] { (void)json.get<std::int64_t>(name); });
+    };
+    EXPECT_EQ(complaint([&] { (void)json.get<std::string>("a"); }),
+              R"("a" is a list of 2, where a text must be)");
+    EXPECT_EQ(as_number("b"), R"("b" is 5.5, where a whole number must be)");
+    EXPECT_EQ(as_number("c"), R"("c" is NaN, where a whole number must be)");
+    EXPECT_EQ(as_number("d"), R"("d" is 1e+30, which is out of range)");
+    EXPECT_EQ(as_number("e"), R"(there is no "e")");
+    EXPECT_EQ(complaint([&] { (void)json.at("b").at("x"); }),
+              R"(there is 5.5, where an object with "x" must be)");
+    EXPECT_EQ(complaint([&] { (void)json.at("a").at(2); }),
+              "there is a list of 2, where a list of more than 2 must be");
 }
 
 TEST(Json, FindsMembers) {
