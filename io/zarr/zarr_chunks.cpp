@@ -226,6 +226,13 @@ class ChunkLister {
         made_.places.push_back(place);
     }
 
+    /// What a shard has of one of its chunks: bytes from an offset on.
+    struct Part {
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
+        Coordinates begin;
+    };
+
     /// Adds the chunks of a shard, or of shards within it. `level`: of shards, 0 the outermost.
     void add_shard(const File& file, std::size_t level, const Coordinates& start,
                    const Extent& extent) {
@@ -235,52 +242,95 @@ class ChunkLister {
         for (std::size_t axis = 0; axis < whole.size(); ++axis) {
             counts.push_back(whole[axis] / shard.chunk[axis]);
         }
+        std::vector<Part> parts = listed_parts(file, shard, counts, start, extent);
+        check_overlaps(parts, shard, index_bytes(shard, counts), extent);
+        for (const Part& part : parts) {
+            const Extent place{extent.offset + static_cast<std::int64_t>(part.offset),
+                               static_cast<std::int64_t>(part.bytes)};
+            if (level + 1 < array_.shards.size()) {
+                add_shard(file, level + 1, part.begin, place);
+            } else {
+                add_chunk(part.begin, place);
+            }
+        }
+    }
+
+    /// The chunks within the array that the index of a shard says to be stored.
+    std::vector<Part> listed_parts(const File& file, const ZarrShard& shard,
+                                   const Coordinates& counts, const Coordinates& start,
+                                   const Extent& extent) const {
         const std::vector<std::uint64_t> index = read_index(file, shard, counts, start, extent);
+        const auto room = static_cast<std::uint64_t>(extent.bytes);
+        std::vector<Part> parts;
         Coordinates at(counts.size(), 0);
         std::size_t next = 0;
         do {
-            const std::uint64_t offset = index[next];
-            const std::uint64_t bytes = index[next + 1];
+            Part part{index[next], index[next + 1], start};
             next += 2;
-            Coordinates begin = start;
             bool is_within = true;
             for (std::size_t axis = 0; axis < at.size(); ++axis) {
-                begin[axis] += at[axis] * shard.chunk[axis];
-                is_within = is_within && begin[axis] < shape_[axis];
+                part.begin[axis] += at[axis] * shard.chunk[axis];
+                is_within = is_within && part.begin[axis] < shape_[axis];
             }
-            if (!is_within || (offset == absent && bytes == absent)) {
+            if (!is_within || (part.offset == absent && part.bytes == absent)) {
                 continue;
             }
-            const auto room = static_cast<std::uint64_t>(extent.bytes);
-            if (offset > room || bytes > room - offset) {
-                refuse(begin, fmt::format("the index of its shard says {} bytes from byte {}, and "
-                                          "the shard has {}",
-                                          bytes, offset, room));
+            if (part.offset > room || part.bytes > room - part.offset) {
+                refuse(part.begin, fmt::format("the index of its shard says {} bytes from byte {}, "
+                                               "and the shard has {}",
+                                               part.bytes, part.offset, room));
             }
-            const Extent part{extent.offset + static_cast<std::int64_t>(offset),
-                              static_cast<std::int64_t>(bytes)};
-            if (level + 1 < array_.shards.size()) {
-                add_shard(file, level + 1, begin, part);
-            } else {
-                add_chunk(begin, part);
-            }
+            parts.push_back(std::move(part));
         } while (advance(at, counts));
+        return parts;
     }
 
-    /// The index of a shard: of each chunk the offset, then the bytes.
-    std::vector<std::uint64_t> read_index(const File& file, const ZarrShard& shard,
-                                          const Coordinates& counts, const Coordinates& start,
-                                          const Extent& extent) const {
-        constexpr std::int64_t entry = 2 * sizeof(std::uint64_t);
-        constexpr std::int64_t checksum = 4;
-        std::int64_t bytes = entry;
+    /// Refuses chunks that lie over one another or over the index. Sorts them by their places.
+    void check_overlaps(std::vector<Part>& parts, const ZarrShard& shard, std::int64_t index,
+                        const Extent& extent) const {
+        const bool is_first = shard.index == ZarrShard::Index::first;
+        const auto index_bytes = static_cast<std::uint64_t>(index);
+        const std::uint64_t begin = is_first ? index_bytes : 0;
+        const std::uint64_t end =
+            static_cast<std::uint64_t>(extent.bytes) - (is_first ? 0 : index_bytes);
+        std::stable_sort(parts.begin(), parts.end(),
+                         [](const Part& a, const Part& b) { return a.offset < b.offset; });
+        std::uint64_t used = begin; // up to this byte
+        const Part* before = nullptr;
+        for (const Part& part : parts) {
+            const bool is_over_index = part.offset < begin || part.offset + part.bytes > end;
+            if (part.bytes > 0 && (is_over_index || part.offset < used)) {
+                refuse(part.begin,
+                       fmt::format("the index of its shard is damaged: it says {} bytes from byte "
+                                   "{}, which lie over {}",
+                                   part.bytes, part.offset,
+                                   is_over_index ? "the index itself"
+                                                 : "the chunk from " + shape_text(before->begin)));
+            }
+            if (part.bytes > 0) {
+                used = part.offset + part.bytes;
+                before = &part;
+            }
+        }
+    }
+
+    /// Bytes of the index of a shard, with its checksum.
+    static std::int64_t index_bytes(const ZarrShard& shard, const Coordinates& counts) {
+        std::int64_t bytes = 2 * sizeof(std::uint64_t);
         for (const std::int64_t count : counts) {
             if (__builtin_mul_overflow(bytes, count, &bytes)) {
                 bytes = std::numeric_limits<std::int64_t>::max() - checksum;
                 break;
             }
         }
-        bytes += shard.has_checksum ? checksum : 0;
+        return bytes + (shard.has_checksum ? checksum : 0);
+    }
+
+    /// The index of a shard: of each chunk the offset, then the bytes.
+    std::vector<std::uint64_t> read_index(const File& file, const ZarrShard& shard,
+                                          const Coordinates& counts, const Coordinates& start,
+                                          const Extent& extent) const {
+        const std::int64_t bytes = index_bytes(shard, counts);
         if (bytes > extent.bytes) {
             refuse(start, fmt::format("the shard has {} bytes, and its index alone has {}",
                                       extent.bytes, bytes));
@@ -314,6 +364,7 @@ class ChunkLister {
         return number;
     }
 
+    static constexpr std::int64_t checksum = 4; ///< bytes behind an index
     static constexpr std::uint64_t absent = std::numeric_limits<std::uint64_t>::max();
 
     ZarrStore& store_;

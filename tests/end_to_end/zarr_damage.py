@@ -1,4 +1,5 @@
 """What is refused of Zarr stores: codecs and types that are not read, damage, and links that lead out of them."""
+import json
 import os
 import pathlib
 import shutil
@@ -170,6 +171,38 @@ def test_damaged_shards(name):
         for offset, size in ((2**63, 8), (8, 2**63), (len(whole), 1), (0, 0), (2**64 - 1, 8), (0, 2**40)):
             file.write_bytes(whole[:-128] + struct.pack("<QQ", offset, size) + whole[-112:])
             bad(3, words, "convert", f"{name}.zarr", "new.h5")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_chunks_over_one_another(location):
+    """An index without a checksum that leads into itself, or says the same bytes of two chunks. Where it is right, in
+    whatever order, chunks are read."""
+    values = np.arange(16, dtype="u1").reshape(4, 4)
+    begin = 64 if location == "start" else 0
+    chunks = b"".join(values[row:row + 2, column:column + 2].tobytes() for row in (0, 2) for column in (0, 2))
+    os.makedirs("in.zarr/c/0")
+    pathlib.Path("in.zarr/zarr.json").write_text(json.dumps({
+        "zarr_format": 3, "node_type": "array", "shape": [4, 4], "data_type": "uint8", "fill_value": 9,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 4]}},
+        "chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [2, 2], "codecs": ["bytes"], "index_codecs": bytes_and(), "index_location": location}}]}))
+
+    def write(*entries):
+        index = struct.pack("<8Q", *(number for entry in entries for number in entry))
+        pathlib.Path("in.zarr/c/0/0").write_bytes(index + chunks if location == "start" else chunks + index)
+
+    right = [(begin + 4 * number, 4) for number in range(4)]
+    write(*right)
+    check("in.zarr", values)
+    wanted = np.block([[values[2:, 2:], values[:2, 2:]], [values[:2, :2], np.full((2, 2), 9)]]).astype("u1")
+    write(right[3], right[1], right[0], (2**64 - 1, 2**64 - 1))
+    check("in.zarr", wanted)
+    inside = 8 if location == "start" else len(chunks) + 8
+    for entry, words in (((inside, 4), "the index itself"), ((len(chunks) - 2 if location == "end" else 62, 4), "the index itself"),
+                         (right[2], "[2, 0]"), ((right[2][0] - 1, 4), "chunk"), ((right[2][0] + 3, 4), "chunk")):
+        write(right[0], entry, *right[2:])
+        bad(3, ["in.zarr:/data", "chunk from [", "in.zarr/c/0/0", "index of its shard is damaged", words], "convert", "in.zarr", "new.h5")
 
 
 @pytest.mark.quick
