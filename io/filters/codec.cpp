@@ -119,6 +119,9 @@ std::span<const Codec> codecs() {
                                    png_codec(),
                                    png_lines_codec(),
                                    gzip_codec(),
+                                   zlib_codec(),
+                                   bzip2_streams_codec(),
+                                   whole_blosc_codec(),
                                    sized_lz4_codec(),
                                    transpose_codec()};
     return all;
@@ -150,7 +153,7 @@ std::string filter_text(const Filter& filter) {
     if (filter.id == filter_id::bitshuffle && codec_of(filter.id)->accepts(filter.parameters)) {
         return known + bitshuffle_text(filter.parameters);
     }
-    if (filter.id == filter_id::blosc) {
+    if (filter.id == filter_id::blosc || filter.id == filter_id::whole_blosc) {
         return known + blosc_text(filter.parameters);
     }
     if (filter.id == filter_id::lz4 && filter.parameters.size() == 1 && filter.parameters[0] > 0) {

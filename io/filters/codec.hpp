@@ -44,6 +44,11 @@ inline constexpr int crc32c = lzw + 8;
 /// A filter of PNG files that are written: lines of a picture as one chunk of the file.
 inline constexpr int png_lines = lzw + 9;
 
+/// Zarr's forms of filters that HDF5 has too: nothing may follow what they unpack.
+inline constexpr int zlib = lzw + 10;
+inline constexpr int bzip2_streams = lzw + 11;
+inline constexpr int whole_blosc = lzw + 12;
+
 } // namespace filter_id
 
 using Bytes = std::span<const std::byte>;

@@ -23,13 +23,19 @@ std::optional<std::size_t> deflate_claimed(Parameters /*parameters*/, Bytes /*pa
     return std::nullopt;
 }
 
-/// `Wrapping`: what is around the stream, as ISA-L numbers it.
-template <std::uint32_t Wrapping>
-std::optional<std::size_t> inflated(Parameters /*parameters*/, Bytes packed,
-                                    std::span<std::byte> to, CodecMemory& /*memory*/) {
+/// What a stream has unpacked to, and the bytes behind it.
+struct Stream {
+    std::size_t bytes = 0;
+    Bytes rest;
+};
+
+/// `wrapping`: what is around the stream, as ISA-L numbers it. Nothing where it is damaged, cut or
+/// larger than `to`.
+std::optional<Stream> inflate_stream(std::uint32_t wrapping, Bytes packed,
+                                     std::span<std::byte> to) {
     inflate_state state{};
     isal_inflate_init(&state);
-    state.crc_flag = Wrapping;
+    state.crc_flag = wrapping;
     // ISA-L does not write through this pointer; its type is an old one.
     state.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(packed.data()));
     state.avail_in = static_cast<std::uint32_t>(packed.size());
@@ -37,7 +43,40 @@ std::optional<std::size_t> inflated(Parameters /*parameters*/, Bytes packed,
     state.avail_out = static_cast<std::uint32_t>(to.size());
     const bool whole =
         isal_inflate(&state) == ISAL_DECOMP_OK && state.block_state == ISAL_BLOCK_FINISH;
-    return whole ? std::optional<std::size_t>(state.total_out) : std::nullopt;
+    // ISA-L holds some bytes that it has read ahead, as bits.
+    const std::size_t rest = state.avail_in + static_cast<std::size_t>(state.read_in_length) / 8;
+    return whole ? std::optional(Stream{state.total_out, packed.last(rest)}) : std::nullopt;
+}
+
+std::optional<std::size_t> deflate_unpack(Parameters /*parameters*/, Bytes packed,
+                                          std::span<std::byte> to, CodecMemory& /*memory*/) {
+    const std::optional<Stream> stream = inflate_stream(ISAL_ZLIB, packed, to);
+    return stream ? std::optional(stream->bytes) : std::nullopt;
+}
+
+std::optional<std::size_t> zlib_unpack(Parameters /*parameters*/, Bytes packed,
+                                       std::span<std::byte> to, CodecMemory& /*memory*/) {
+    const std::optional<Stream> stream = inflate_stream(ISAL_ZLIB, packed, to);
+    return stream && stream->rest.empty() ? std::optional(stream->bytes) : std::nullopt;
+}
+
+bool is_zeros(Bytes bytes) {
+    return std::all_of(bytes.begin(), bytes.end(),
+                       [](std::byte byte) { return byte == std::byte{}; });
+}
+
+std::optional<std::size_t> gzip_unpack(Parameters /*parameters*/, Bytes packed,
+                                       std::span<std::byte> to, CodecMemory& /*memory*/) {
+    std::size_t bytes = 0;
+    do {
+        const std::optional<Stream> member = inflate_stream(ISAL_GZIP, packed, to.subspan(bytes));
+        if (!member) {
+            return std::nullopt;
+        }
+        bytes += member->bytes;
+        packed = member->rest;
+    } while (!is_zeros(packed));
+    return bytes;
 }
 
 bool bzip2_accepts(Parameters /*parameters*/) { return true; }
@@ -55,6 +94,37 @@ std::optional<std::size_t> bzip2_unpack(Parameters /*parameters*/, Bytes packed,
                                    const_cast<char*>(reinterpret_cast<const char*>(packed.data())),
                                    static_cast<unsigned>(packed.size()), 0, 0);
     return result == BZ_OK ? std::optional<std::size_t>(bytes) : std::nullopt;
+}
+
+/// A bzip2 stream, as inflate_stream() has one of deflate.
+std::optional<Stream> bunzip2_stream(Bytes packed, std::span<std::byte> to) {
+    bz_stream state{};
+    if (BZ2_bzDecompressInit(&state, 0, 0) != BZ_OK) {
+        return std::nullopt;
+    }
+    // libbz2 does not write through this pointer; its type is an old one.
+    state.next_in = const_cast<char*>(reinterpret_cast<const char*>(packed.data()));
+    state.avail_in = static_cast<unsigned>(packed.size());
+    state.next_out = reinterpret_cast<char*>(to.data());
+    state.avail_out = static_cast<unsigned>(to.size());
+    const bool whole = BZ2_bzDecompress(&state) == BZ_STREAM_END;
+    const Stream stream{to.size() - state.avail_out, packed.last(state.avail_in)};
+    (void)BZ2_bzDecompressEnd(&state);
+    return whole ? std::optional(stream) : std::nullopt;
+}
+
+std::optional<std::size_t> bzip2_streams_unpack(Parameters /*parameters*/, Bytes packed,
+                                                std::span<std::byte> to, CodecMemory& /*memory*/) {
+    std::size_t bytes = 0;
+    do {
+        const std::optional<Stream> stream = bunzip2_stream(packed, to.subspan(bytes));
+        if (!stream) {
+            return std::nullopt;
+        }
+        bytes += stream->bytes;
+        packed = stream->rest;
+    } while (!packed.empty());
+    return bytes;
 }
 
 bool zstd_accepts(Parameters /*parameters*/) { return true; }
@@ -105,6 +175,13 @@ std::optional<std::size_t> blosc_unpack(Parameters parameters, Bytes packed,
     }
     const int got = blosc_decompress_ctx(packed.data(), to.data(), *bytes, 1);
     return got >= 0 && static_cast<std::size_t>(got) == *bytes ? bytes : std::nullopt;
+}
+
+std::optional<std::size_t> whole_blosc_unpack(Parameters parameters, Bytes packed,
+                                              std::span<std::byte> to, CodecMemory& memory) {
+    const std::optional<Bytes> chunk = chunk_of(packed);
+    return chunk && chunk->size() == packed.size() ? blosc_unpack(parameters, packed, to, memory)
+                                                   : std::nullopt;
 }
 
 bool lzf_accepts(Parameters /*parameters*/) { return true; }
@@ -284,21 +361,33 @@ std::optional<std::size_t> szip_unpack(Parameters parameters, Bytes packed, std:
 } // namespace
 
 Codec deflate_codec() {
-    return {filter_id::deflate, "deflate", deflate_accepts, deflate_claimed, inflated<ISAL_ZLIB>};
+    return {filter_id::deflate, "deflate", deflate_accepts, deflate_claimed, deflate_unpack};
 }
 
 Codec gzip_codec() {
-    return {filter_id::gzip, "gzip", deflate_accepts, deflate_claimed, inflated<ISAL_GZIP>};
+    return {filter_id::gzip, "gzip", deflate_accepts, deflate_claimed, gzip_unpack};
+}
+
+Codec zlib_codec() {
+    return {filter_id::zlib, "zlib", deflate_accepts, deflate_claimed, zlib_unpack};
 }
 
 Codec bzip2_codec() {
     return {filter_id::bzip2, "bzip2", bzip2_accepts, bzip2_claimed, bzip2_unpack};
 }
 
+Codec bzip2_streams_codec() {
+    return {filter_id::bzip2_streams, "bzip2", bzip2_accepts, bzip2_claimed, bzip2_streams_unpack};
+}
+
 Codec zstd_codec() { return {filter_id::zstd, "zstd", zstd_accepts, zstd_claimed, zstd_unpack}; }
 
 Codec blosc_codec() {
     return {filter_id::blosc, "blosc", blosc_accepts, blosc_claimed, blosc_unpack};
+}
+
+Codec whole_blosc_codec() {
+    return {filter_id::whole_blosc, "blosc", blosc_accepts, blosc_claimed, whole_blosc_unpack};
 }
 
 Codec lzf_codec() { return {filter_id::lzf, "lzf", lzf_accepts, lzf_claimed, lzf_unpack}; }

@@ -106,7 +106,7 @@ std::vector<Filter> layout_filters(const OutputLayout& layout, std::int64_t elem
     case Compression::lzw: filters.push_back({filter_id::lzw, "", {}}); break;
     case Compression::gzip: filters.push_back({filter_id::gzip, "", {level}}); break;
     case Compression::blosc_lz4:
-    case Compression::blosc_zstd: filters.push_back({filter_id::blosc, "", {}}); break;
+    case Compression::blosc_zstd: filters.push_back({filter_id::whole_blosc, "", {}}); break;
     case Compression::lz4: filters.push_back({filter_id::lz4, "", {0}}); break;
     case Compression::bitshuffle_lz4:
         filters.push_back({filter_id::bitshuffle, "",

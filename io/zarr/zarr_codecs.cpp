@@ -74,8 +74,9 @@ Filter blosc_filter(const Json& configuration, const std::string& what, const st
                : numbered           ? static_cast<unsigned>(shuffle->get<std::int64_t>())
                                     : 0;
     }
-    return {
-        filter_id::blosc, "", {2, 2, 0, 0, 0, sort, static_cast<unsigned>(found - codecs.begin())}};
+    return {filter_id::whole_blosc,
+            "",
+            {2, 2, 0, 0, 0, sort, static_cast<unsigned>(found - codecs.begin())}};
 }
 
 bool is_identity(std::span<const std::int64_t> order) {
@@ -302,8 +303,8 @@ void add_compressor(ZarrArray& array, const Json& zarray, const std::string& whe
         constexpr std::array<std::pair<const char*, int>, 5> ids = {
             {{"zstd", filter_id::zstd},
              {"gzip", filter_id::gzip},
-             {"zlib", filter_id::deflate},
-             {"bz2", filter_id::bzip2},
+             {"zlib", filter_id::zlib},
+             {"bz2", filter_id::bzip2_streams},
              {"lz4", filter_id::sized_lz4}}};
         const auto name = compressor.get<std::string>("id");
         const auto* const found = std::find_if(

@@ -1,4 +1,6 @@
 """What is refused of Zarr stores: codecs and types that are not read, damage, and links that lead out of them."""
+import bz2
+import gzip
 import json
 import os
 import pathlib
@@ -8,6 +10,7 @@ import struct
 import h5py
 import numpy as np
 import pytest
+import zarr
 
 from harness import bad, call, good
 from zarr_files import COMPRESSORS, JOB, change, check, extracted, stored
@@ -139,9 +142,37 @@ def test_damaged_chunks():
         for cut in (0, 1, len(whole) - 1):
             path.write_bytes(whole[:cut])
             bad(3, ["in.zarr:/data", "chunk from [3, 10, 4]", "in.zarr/1.2.1"], "convert", "in.zarr", "new.h5")
-        if name == "none":
-            path.write_bytes(whole + b"\0")
-            bad(3, ["in.zarr:/data", "chunk from [3, 10, 4]"], "convert", "in.zarr", "new.h5")
+        for more in (b"\0", b"garbage", whole[:-1]):
+            if (name, more) != ("gzip", b"\0"):  # gzip ignores zeros behind a member
+                path.write_bytes(whole + more)
+                bad(3, ["in.zarr:/data", "chunk from [3, 10, 4]"], "convert", "in.zarr", "new.h5")
+
+
+@pytest.mark.quick
+def test_several_members():
+    """A gzip file of several members and a bzip2 file of several streams are what all of them hold, one without bytes
+    among them; zeros may follow in gzip. A member that is damaged is damage."""
+    for name, pack in (("gzip", gzip.compress), ("bz2", bz2.compress)):
+        wanted = stored(compressor=COMPRESSORS[name])
+        path = pathlib.Path("in.zarr/1.1.1")
+        raw = (gzip if name == "gzip" else bz2).decompress(path.read_bytes())
+        for cuts in ((50,), (1, 2, 3), (0,), (len(raw),)):
+            ends = [0, *cuts, len(raw)]
+            path.write_bytes(b"".join(pack(raw[begin:end]) for begin, end in zip(ends, ends[1:])))
+            assert np.array_equal(zarr.open("in.zarr", "r")[...], wanted)
+            check("in.zarr", wanted)
+        first, second = pack(raw[:50]), pack(raw[50:])
+        for damaged in (first, first + second[:-1], first + b"x" + second, first + second + pack(b"more")):
+            path.write_bytes(damaged)
+            bad(3, ["in.zarr:/data", "in.zarr/1.1.1"], "convert", "in.zarr", "new.h5")
+    extracted("gzip")
+    wanted, path = np.load("gzip.npy"), pathlib.Path("gzip.zarr/c/1/1/1")
+    raw = gzip.decompress(path.read_bytes())
+    for more in (b"", bytes(9)):
+        path.write_bytes(gzip.compress(raw[:9]) + gzip.compress(raw[9:]) + more)
+        check("gzip.zarr", wanted)
+    path.write_bytes(gzip.compress(raw) + b"garbage")
+    bad(3, ["gzip.zarr:/data", str(path), "gzip"], "convert", "gzip.zarr", "new.h5")
 
 
 @pytest.mark.quick

@@ -429,6 +429,24 @@ def test_files_repaired(layout, change):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("compression", ["zstd", "gzip", "blosc-lz4", "blosc-zstd", "none"])
+def test_bytes_behind_a_chunk(compression):
+    """What follows a packed chunk in its file is damage, since other programs do not read such a file."""
+    write_input(noise((6, 70, 40)))
+    write_job("convolve", "out.zarr", TAPS)
+    set_output(f'compression = "{compression}"\n{ALONE}')
+    call("job.toml", "--set", "run.chunk_rows=16")
+    whole = content("out.zarr")
+    path = pathlib.Path("out.zarr/c/1/1/0")
+    path.write_bytes(path.read_bytes() + b"garbage")
+    call("convert", "out.zarr", "new.npy", code=3)
+    assert "wrong: " in call("verify", "out.zarr", code=7).stdout
+    assert "repaired: " in call("repair", "out.zarr").stdout
+    assert content("out.zarr") == whole
+    call("verify", "out.zarr")
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize("output", ["out.zarr", "out.ome.zarr"])
 def test_only_file_missing(output):
     """Where all chunks are in one file and it is missing, all rows are wrong; then repair changes nothing."""

@@ -53,7 +53,7 @@ TEST(ZarrArray, Version2) {
     ASSERT_EQ(array.filters.size(), 2U);
     EXPECT_EQ(array.filters[0].id, filter_id::transpose);
     EXPECT_EQ(array.filters[0].parameters, (std::vector<unsigned>{2, 1, 0, 3, 4}));
-    EXPECT_EQ(array.filters[1].id, filter_id::deflate);
+    EXPECT_EQ(array.filters[1].id, filter_id::zlib);
 }
 
 TEST(ZarrArray, Version3WithShards) {
