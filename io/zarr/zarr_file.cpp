@@ -176,11 +176,9 @@ StoredRows survey_zarr(const SurveyedDataset& what) {
     if (!note.empty()) {
         array.info.notes.push_back(note);
     }
-    describe_level(store, name, array.info);
+    describe_level(store, name, node.text, array.info);
     if (array.info.axes.each.empty()) {
         describe_names(store, name, node.text, array.info);
-    } else {
-        note_other_names(node.text, where, array.info);
     }
     describe_invalid(store, name, node.text, array.info);
     list_unkept(store, name, array.info);

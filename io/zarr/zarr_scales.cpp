@@ -94,6 +94,35 @@ std::vector<std::string> of_channels(const Json& attributes, const char* key,
     return texts;
 }
 
+/// The name that an axis has here by its type, whatever its group calls it: of a channel "c", of
+/// time "t", of space "z", "y" and "x".
+std::string name_by_type(const Json& axis) {
+    const auto type = axis.value<std::string>("type", "");
+    std::string name = printable(axis.value<std::string>("name", ""));
+    if (type == "space" && (name == "Z" || name == "Y" || name == "X")) {
+        name.front() = static_cast<char>(name.front() - 'A' + 'a');
+    }
+    return type == "channel" ? "c" : type == "time" ? "t" : name;
+}
+
+/// The names of axes: those by their types where no other axis has the same.
+std::vector<std::string> names_of(const std::vector<Json>& axes) {
+    std::vector<std::string> said;
+    std::vector<std::string> names;
+    for (const Json& axis : axes) {
+        // In NGFF 0.3 an axis is its name alone.
+        said.push_back(printable(axis.is_string() ? axis.get<std::string>()
+                                                  : axis.value<std::string>("name", "")));
+        names.push_back(axis.is_string() ? said.back() : name_by_type(axis));
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] != said[i] && std::count(names.begin(), names.end(), names[i]) > 1) {
+            names[i] = said[i];
+        }
+    }
+    return names;
+}
+
 /// The axes of a level. @throws JsonError where the description does not fit.
 Axes axes_of(const Json& image, const Json& level, std::span<const std::int64_t> shape) {
     const std::vector<Json>& named = image.at("axes").values();
@@ -103,13 +132,12 @@ Axes axes_of(const Json& image, const Json& level, std::span<const std::int64_t>
     Transform transform(shape.size());
     transform.add(level.find("coordinateTransformations"));
     transform.add(image.find("coordinateTransformations"));
+    std::vector<std::string> names = names_of(named);
     Axes made;
     for (std::size_t i = 0; i < shape.size(); ++i) {
-        Axis axis;
-        // In NGFF 0.3 an axis is its name alone.
         const bool is_name = named[i].is_string();
-        axis.name = printable(is_name ? named[i].get<std::string>()
-                                      : named[i].value<std::string>("name", ""));
+        Axis axis;
+        axis.name = std::move(names[i]);
         if (is_name || named[i].value<std::string>("type", "") != "channel") {
             axis.unit =
                 is_name ? "" : plain_unit(printable(named[i].value<std::string>("unit", "")));
@@ -157,6 +185,35 @@ void note_labels(const Json& attributes, const std::string& where, DatasetInfo& 
              "its group says so (image-label), and an output does not",
              "They are taken as numbers, and a mean of labels is none of them; coarser levels have "
              "labels by output.downsample = \"mode\""}));
+    }
+}
+
+/// Adds a note where the array's own metadata name axes otherwise than its image.
+void note_other_names(std::string_view metadata, const Json& image, const std::string& where,
+                      DatasetInfo& info) {
+    std::vector<std::string> names;
+    try {
+        names = own_names(Json::parse(metadata).find("dimension_names"));
+    } catch (const JsonError&) {
+        return; // they are no list
+    }
+    const std::vector<Json>& said = image.at("axes").values();
+    bool is_other = false;
+    std::string listed;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto is_name = [&](const Json& axis) {
+            return names[i] == printable(axis.is_string() ? axis.get<std::string>()
+                                                          : axis.value<std::string>("name", ""));
+        };
+        is_other = is_other || (names.size() == info.axes.each.size() && !names[i].empty() &&
+                                names[i] != info.axes.each[i].name && !is_name(said.at(i)));
+        listed += (i == 0 ? "" : ", ") + (names[i].empty() ? "?" : names[i]);
+    }
+    if (is_other) {
+        info.notes.push_back(format_error(
+            {"the names of axes contradict one another", where,
+             "its dimension_names are " + listed + ", and its image says " + info.axes.names(),
+             "Those of the image are taken; input.axes of a job overrules them"}));
     }
 }
 
@@ -233,28 +290,6 @@ std::string mend_image(const ZarrStore& store) {
            store.folder() + ":/0: runner inspect " + shell_word(store.folder()) + " lists them";
 }
 
-void note_other_names(std::string_view metadata, const std::string& where, DatasetInfo& info) {
-    std::vector<std::string> names;
-    try {
-        names = own_names(Json::parse(metadata).find("dimension_names"));
-    } catch (const JsonError&) {
-        return; // they are no list
-    }
-    bool is_other = false;
-    std::string listed;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        is_other = is_other || (names.size() == info.axes.each.size() && !names[i].empty() &&
-                                names[i] != info.axes.each[i].name);
-        listed += (i == 0 ? "" : ", ") + (names[i].empty() ? "?" : names[i]);
-    }
-    if (is_other) {
-        info.notes.push_back(format_error(
-            {"the names of axes contradict one another", where,
-             "its dimension_names are " + listed + ", and its image says " + info.axes.names(),
-             "Those of the image are taken; input.axes of a job overrules them"}));
-    }
-}
-
 void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,
                     DatasetInfo& info) {
     std::vector<std::string> names;
@@ -286,7 +321,8 @@ void describe_names(ZarrStore& store, const std::string& array, std::string_view
     info.axes = fitting_axes(std::move(info.axes), info.array.shape);
 }
 
-void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info) {
+void describe_level(ZarrStore& store, const std::string& array, std::string_view metadata,
+                    DatasetInfo& info) {
     for (std::size_t end = array.rfind('/'); !array.empty();
          end = end == 0 || end == std::string::npos ? end : array.rfind('/', end - 1)) {
         const std::string group = end == std::string::npos ? "" : array.substr(0, end);
@@ -306,6 +342,7 @@ void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& inf
                             info.channels = 1; // the last axis is one of space
                         }
                         info.axes = fitting_axes(std::move(info.axes), info.array.shape);
+                        note_other_names(metadata, image, where, info);
                         return;
                     }
                 }

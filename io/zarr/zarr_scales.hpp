@@ -34,12 +34,9 @@ std::string mend_image(const ZarrStore& store);
 
 /// Adds to an array's description what the groups above it say of it as a level of an image:
 /// its axes, and the names and colours of channels. A description that does not fit the array says
-/// nothing, and a note says so.
-void describe_level(ZarrStore& store, const std::string& array, DatasetInfo& info);
-
-/// Adds a note where the array's own metadata name axes otherwise than its description, which a
-/// group has.
-void note_other_names(std::string_view metadata, const std::string& where, DatasetInfo& info);
+/// nothing, and a note says so; so it does where the array's own `metadata` name other axes.
+void describe_level(ZarrStore& store, const std::string& array, std::string_view metadata,
+                    DatasetInfo& info);
 
 /// Adds to an array's description the names of its axes that its own metadata say.
 void describe_names(ZarrStore& store, const std::string& array, std::string_view metadata,

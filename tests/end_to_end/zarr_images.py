@@ -14,8 +14,8 @@ pytestmark = pytest.mark.quick
 DATA = np.random.default_rng(12).integers(0, 900, (3, 8, 10)).astype("uint16")
 
 
-def image(name="im", path="0", scale=(2.0, 0.5, 0.25)):
-    return {"name": name, "axes": [{"name": axis, "type": "space", "unit": "micrometer"} for axis in "zyx"],
+def image(path="0", scale=(2.0, 0.5, 0.25), axes=None, **more):
+    return {**more, "axes": axes or [{"name": axis, "type": "space", "unit": "micrometer"} for axis in "zyx"],
             "datasets": [{"path": path, "coordinateTransformations": [{"type": "scale", "scale": list(scale)}]}]}
 
 
@@ -72,7 +72,7 @@ def test_labels(version):
 
 
 def test_several_images(version):
-    write(version, [image("a", "0"), image("b", "1")], paths=("0", "1"))
+    write(version, [image("0"), image("1")], paths=("0", "1"))
     words = "one image of several is read (in.ome.zarr:/): its group has 2 (multiscales), and the first is taken"
     assert words in says()
     assert words in call("median", "in.ome.zarr", "job.h5", "--size", "3,3", "--quiet").stderr
@@ -96,3 +96,35 @@ def test_names_that_contradict(names, is_other):
     words = "its dimension_names are " + ", ".join(names[1:] if names[0] is None else names)
     assert (words in text and "its image says z, y, x" in text) if is_other else not text, text
     assert "axes: z 2 um, y 0.5 um, x 0.25 um\n" in good("inspect", "in.ome.zarr", says="(?s).*")
+
+
+def axis(name, type=None, unit=None):
+    return {"name": name, **({"type": type} if type else {}), **({"unit": unit} if unit else {})}
+
+
+def space(names="yx"):
+    return [axis(name, "space", "micrometer") for name in names]
+
+
+LABELS = {"omero": {"channels": [{"label": "A", "color": "FF0000"}, {"label": "B", "color": "00FF00"}, {"label": "C"}]}}
+
+
+@pytest.mark.parametrize("first, others, said", [
+    (axis("channel", "channel"), "yx", "c (A, B, C), y 0.5 um, x 0.25 um"),
+    (axis("t", "channel"), "yx", "c (A, B, C), y 0.5 um, x 0.25 um"),
+    (axis("time", "time", "second"), "yx", "t 2 second, y 0.5 um, x 0.25 um"),
+    (axis("c", "time"), "yx", "t 2, y 0.5 um, x 0.25 um"), (axis("angle", "other"), "YX", "angle 2, y 0.5 um, x 0.25 um"),
+    (axis("Z", "space"), "YX", "z 2, y 0.5 um, x 0.25 um"), (axis("Z", "space"), "zx", "Z 2, z 0.5 um, x 0.25 um"),
+    (axis("channel"), "yx", "channel 2, y 0.5 um, x 0.25 um")])
+def test_axes_by_their_types(version, first, others, said):
+    """OME-Zarr leaves the names of axes open, and says by types what they are."""
+    is_channel = first.get("type") == "channel"
+    names = [first["name"], *others]
+    write(version, [image(axes=[first, *space(others)])], LABELS if is_channel else None, names if version == "0.5" else None)
+    assert f"axes: {said}\n" in good("inspect", "in.ome.zarr:/0")
+    assert not says()
+    if is_channel:
+        pathlib.Path("j.toml").write_text('kind = "bin"\n[input]\nfile = "in.ome.zarr"\nselect = { c = "B" }\n'
+                                          '[output]\nfile = "o.npy"\n[bin]\nfactors = [1, 1]\n')
+        call("j.toml", "--quiet")
+        assert np.array_equal(np.load("o.npy"), DATA[1])
