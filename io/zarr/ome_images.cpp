@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/zarr/ome_images.hpp"
 
+#include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
+#include "io/rows/axes.hpp"
 #include "io/rows/rows.hpp"
 #include "io/zarr/zarr_array.hpp"
 #include "io/zarr/zarr_scales.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -64,7 +73,125 @@ std::vector<std::string> images_of_layout(ZarrStore& store, const std::string& g
     return images;
 }
 
+/// What OME-Zarr says in the attributes of a group.
+const Json& ome_in(const Json& attributes) {
+    const Json* const ome = attributes.find("ome");
+    return ome == nullptr ? attributes : *ome;
+}
+
+/// Six hexadecimal digits, as they are written here; empty for others.
+std::string colour_of(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+        return static_cast<char>(c >= 'a' && c <= 'f' ? c - 'a' + 'A' : c);
+    });
+    const bool is_colour =
+        text.size() == 6 && text.find_first_not_of("0123456789ABCDEF") == std::string::npos;
+    return is_colour ? text : "";
+}
+
+/// What `omero` says of each channel under a name; empty texts where it says nothing.
+std::vector<std::string> of_channels(const Json& attributes, const char* key) {
+    const Json* const omero = ome_in(attributes).find("omero");
+    const Json* const channels = omero == nullptr ? nullptr : omero->find("channels");
+    if (channels == nullptr) {
+        return {};
+    }
+    std::vector<std::string> texts;
+    for (const Json& each : channels->values()) {
+        const Json* const found = each.find(key);
+        texts.push_back(
+            found != nullptr && found->is_string() ? printable(found->get<std::string>()) : "");
+    }
+    return texts;
+}
+
+/// "a, b and others", of at most so many.
+std::string listed_names(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+        text += (i == 0 ? "" : ", ") + names[i];
+    }
+    return names.size() <= most ? text : text + " and others";
+}
+
+/// Adds the names and colours of channels. Of another number of channels they are none's.
+void describe_channels(const Json& attributes, const std::string& where, DatasetInfo& info) {
+    Axes& axes = info.axes;
+    axes.channels = of_channels(attributes, "label");
+    axes.colours = of_channels(attributes, "color");
+    const std::optional<std::size_t> along = axes.find("c");
+    const auto channels = static_cast<std::size_t>(along ? info.array.shape[*along] : 1);
+    if (axes.channels.size() != channels && (says_any(axes.channels) || says_any(axes.colours))) {
+        info.notes.push_back(format_error(
+            {"the channels that omero has are not those of the array", where,
+             fmt::format("they are {}, and the array has {}", axes.channels.size(), channels),
+             "Their names and colours are left out"}));
+        axes.channels.clear();
+        axes.colours.clear();
+    }
+    std::vector<std::string> others;
+    for (std::string& colour : axes.colours) {
+        if (!colour.empty() && colour_of(colour).empty()) {
+            others.push_back(colour);
+        }
+        colour = colour_of(colour);
+    }
+    if (!others.empty()) {
+        info.notes.push_back(
+            format_error({"a colour of a channel is none", where,
+                          "it is " + listed_names(others) + ", not six hexadecimal digits",
+                          "It is left out; write it as FF00AA in omero"}));
+    }
+}
+
+/// The elements of an image of labels are the numbers of objects.
+void note_labels(const Json& attributes, const std::string& where, DatasetInfo& info) {
+    if (ome_in(attributes).find("image-label") != nullptr) {
+        info.notes.push_back(format_error(
+            {"the elements are labels", where,
+             "its group says so (image-label), and an output does not",
+             "They are taken as numbers, and a mean of labels is none of them; coarser levels have "
+             "labels by output.downsample = \"mode\""}));
+    }
+}
+
+/// Adds the names of the members of an object that are not in a list, each behind `of`.
+void add_others(const Json& object, std::span<const std::string_view> known, const std::string& of,
+                std::vector<std::string>& names) {
+    for (const std::string& name : object.names()) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
+            names.push_back(of + printable(name));
+        }
+    }
+}
+
+/// Adds what a group says and no output has, by its names. Levels of an output are made anew, so
+/// how these were made (`type`) is no loss.
+void list_unkept_of_group(const Json& attributes, const Json& image, DatasetInfo& info) {
+    static constexpr std::array<std::string_view, 5> of_image = {
+        "axes", "coordinateTransformations", "datasets", "type", "version"};
+    static constexpr std::array<std::string_view, 6> of_group = {
+        "image-label", "labels", "multiscales", "ome", "omero", "version"};
+    std::vector<std::string> names;
+    add_others(image, of_image, "multiscales.", names);
+    if (attributes.find("ome") != nullptr) {
+        add_others(ome_in(attributes), of_group, "", names);
+    }
+    add_others(attributes, of_group, "", names);
+    if (!names.empty()) {
+        info.unkept.push_back("the attributes of its group " + listed_names(names));
+    }
+}
+
 } // namespace
+
+void describe_image(const Json& attributes, const Json& image, const std::string& where,
+                    DatasetInfo& info) {
+    note_labels(attributes, where, info);
+    describe_channels(attributes, where, info);
+    list_unkept_of_group(attributes, image, info);
+}
 
 ImageContainer images_within(ZarrStore& store, const std::string& group) {
     try {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "base/text.hpp"
+#include "io/zarr/ome_images.hpp"
 #include "io/zarr/ome_rules.hpp"
 #include "io/zarr/zarr_array.hpp"
 
@@ -63,36 +64,6 @@ struct Transform {
         }
     }
 };
-
-/// Six hexadecimal digits, as they are written here; empty for others.
-std::string colour_of(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        return static_cast<char>(c >= 'a' && c <= 'f' ? c - 'a' + 'A' : c);
-    });
-    const bool is_colour =
-        text.size() == 6 && text.find_first_not_of("0123456789ABCDEF") == std::string::npos;
-    return is_colour ? text : "";
-}
-
-/// What `omero` says of each channel under a name, as `text_of` has it; empty texts where it says
-/// nothing.
-template <class TextOf>
-std::vector<std::string> of_channels(const Json& attributes, const char* key,
-                                     const TextOf& text_of) {
-    const Json* const ome = attributes.find("ome");
-    const Json* const omero = (ome == nullptr ? attributes : *ome).find("omero");
-    const Json* const channels = omero == nullptr ? nullptr : omero->find("channels");
-    if (channels == nullptr) {
-        return {};
-    }
-    std::vector<std::string> texts;
-    for (const Json& each : channels->values()) {
-        const Json* const found = each.find(key);
-        texts.push_back(found != nullptr && found->is_string() ? text_of(found->get<std::string>())
-                                                               : "");
-    }
-    return texts;
-}
 
 /// The name that an axis has here by its type, whatever its group calls it: of a channel "c", of
 /// time "t", of space "z", "y" and "x".
@@ -173,18 +144,6 @@ void note_scales(const Axes& axes, const std::string& where, DatasetInfo& info) 
         info.notes.push_back(
             format_error({"a scale of the image is not above 0", where, "it is " + said,
                           "It is left out; write the spacing as input.spacing"}));
-    }
-}
-
-/// The elements of an image of labels are the numbers of objects.
-void note_labels(const Json& attributes, const std::string& where, DatasetInfo& info) {
-    const Json* const ome = attributes.find("ome");
-    if ((ome == nullptr ? attributes : *ome).find("image-label") != nullptr) {
-        info.notes.push_back(format_error(
-            {"the elements are labels", where,
-             "its group says so (image-label), and an output does not",
-             "They are taken as numbers, and a mean of labels is none of them; coarser levels have "
-             "labels by output.downsample = \"mode\""}));
     }
 }
 
@@ -335,9 +294,7 @@ void describe_level(ZarrStore& store, const std::string& array, std::string_view
                         const std::string where = file_and_dataset(store.folder(), "/" + array);
                         info.axes = axes_of(image, level, info.array.shape);
                         note_scales(info.axes, where, info);
-                        note_labels(attributes, where, info);
-                        info.axes.channels = of_channels(attributes, "label", printable);
-                        info.axes.colours = of_channels(attributes, "color", colour_of);
+                        describe_image(attributes, image, where, info);
                         if (info.axes.each.back().name != "c") {
                             info.channels = 1; // the last axis is one of space
                         }

@@ -128,3 +128,38 @@ def test_axes_by_their_types(version, first, others, said):
                                           '[output]\nfile = "o.npy"\n[bin]\nfactors = [1, 1]\n')
         call("j.toml", "--quiet")
         assert np.array_equal(np.load("o.npy"), DATA[1])
+
+
+@pytest.mark.parametrize("count, first", [(1, "c"), (2, "c"), (4, "c"), (3, "z")])
+def test_channels_of_another_number(version, count, first):
+    """Which of them are whose, nothing says. Windows alone are no loss: an output has its own."""
+    axes = [axis(first, "channel" if first == "c" else "space"), *space()]
+    write(version, [image(axes=axes)], {"omero": {"channels": [{"label": name, "color": "FF0000"} for name in "ABCD"[:count]]}})
+    words = "the channels that omero has are not those of the array (in.ome.zarr:/0): they are " \
+        f"{count}, and the array has {3 if first == 'c' else 1}. Their names and colours are left out"
+    assert says().count(words) == 1 and words in call("inspect", "in.ome.zarr").stderr
+    assert "(A" not in call("inspect", "in.ome.zarr:/0").stdout
+    write(version, [image(axes=axes)], {"omero": {"channels": [{"window": {"min": 0, "max": 9}}] * count}}, folder="b.ome.zarr")
+    assert not says("b.ome.zarr")
+
+
+def test_colours_that_are_none(version):
+    channels = [{"label": "A", "color": "#ff00aa"}, {"label": "B", "color": "00FF00FF"}, {"label": "C", "color": "0000ff"}]
+    write(version, [image(axes=[axis("c", "channel"), *space()])], {"omero": {"channels": channels}})
+    words = "a colour of a channel is none (in.ome.zarr:/0): it is #ff00aa, 00FF00FF, not six hexadecimal digits"
+    assert says().count(words) == 1
+    call("convert", "in.ome.zarr", "out.ome.zarr")
+    node = json.loads(pathlib.Path("out.ome.zarr/zarr.json").read_text())["attributes"]["ome"]["omero"]["channels"]
+    assert [one["label"] for one in node] == ["A", "B", "C"] and [one.get("color") for one in node][2] == "0000FF"
+
+
+def test_attributes_of_the_group(version):
+    """Each that no output has is named, in the same warning as those of the array."""
+    write(version, [image(name="cells", type="mean", metadata={"method": "x"})], {"_creator": {"name": "it"}})
+    lost = "the output is without some of its attributes: the attributes of its group multiscales.name, multiscales.metadata, _creator\n"
+    assert lost in says() and says().count("_creator") == 1
+    assert "_creator" in call("bin", "in.ome.zarr", "out.ome.zarr", "--factors", "2,2", "--quiet").stderr
+    write(version, [image(name="cells")], {f"a{number}": number for number in range(9)}, folder="b.ome.zarr")
+    assert "a5, a6 and others\n" in says("b.ome.zarr")
+    call("convert", "in.ome.zarr", "own.ome.zarr")
+    assert not says("own.ome.zarr")
