@@ -145,6 +145,25 @@ void describe_channels(const Json& attributes, const std::string& where, Dataset
     }
 }
 
+/// Rules of versions that are to come are not known.
+void note_version(const Json& attributes, const Json& image, const std::string& where,
+                  DatasetInfo& info) {
+    static constexpr std::array<std::string_view, 5> known = {"0.1", "0.2", "0.3", "0.4", "0.5"};
+    const bool is_in_ome = attributes.find("ome") != nullptr;
+    const Json* const version = (is_in_ome ? ome_in(attributes) : image).find("version");
+    if (version == nullptr) {
+        return;
+    }
+    const std::string said = version->is_string() ? version->get<std::string>() : version->text();
+    if (std::find(known.begin(), known.end(), said) == known.end()) {
+        info.notes.push_back(
+            format_error({"the version of the image is not known here", where,
+                          "its group says OME-Zarr " + printable(said),
+                          std::string("It is read as ") + (is_in_ome ? "0.5" : "0.4") +
+                              ": compare names, scales and units of the axes"}));
+    }
+}
+
 /// The elements of an image of labels are the numbers of objects.
 void note_labels(const Json& attributes, const std::string& where, DatasetInfo& info) {
     if (ome_in(attributes).find("image-label") != nullptr) {
@@ -188,6 +207,7 @@ void list_unkept_of_group(const Json& attributes, const Json& image, DatasetInfo
 
 void describe_image(const Json& attributes, const Json& image, const std::string& where,
                     DatasetInfo& info) {
+    note_version(attributes, image, where, info);
     note_labels(attributes, where, info);
     describe_channels(attributes, where, info);
     list_unkept_of_group(attributes, image, info);

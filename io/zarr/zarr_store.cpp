@@ -131,8 +131,11 @@ std::optional<StoreFile> ZarrStore::file(const std::string& name) {
                          status.st_size};
     }
     // A link, or a folder that one leads to.
+    std::error_code failure;
+    const fs::path target = fs::canonical(path, failure);
     const std::optional<fs::path> allowed =
-        outside_.allowed(fs::absolute(path).string(), folder_, path.string());
+        failure ? std::nullopt
+                : outside_.allowed(target.string(), folder_, path.lexically_normal().string());
     if (!allowed) {
         refuse_broken_link(path);
     }

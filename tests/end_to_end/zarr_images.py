@@ -163,3 +163,12 @@ def test_attributes_of_the_group(version):
     assert "a5, a6 and others\n" in says("b.ome.zarr")
     call("convert", "in.ome.zarr", "own.ome.zarr")
     assert not says("own.ome.zarr")
+
+
+@pytest.mark.parametrize("said, is_known", [("0.5", True), ("0.6", False), ("1.0", False), (0.6, False)])
+def test_versions_to_come(said, is_known):
+    write("0.5", more={"version": said})
+    words = f"the version of the image is not known here (in.ome.zarr:/0): its group says OME-Zarr {said}. It is read as 0.5"
+    assert (says().count(words) == 1) != is_known and (words in call("inspect", "in.ome.zarr").stderr) != is_known
+    good("convert", "in.ome.zarr", "out.npy", says="(?s).*")
+    assert np.array_equal(np.load("out.npy"), DATA)
