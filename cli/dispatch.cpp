@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/dispatch.hpp"
 
+#include "base/joined_meaning.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "cli/data_verbs.hpp"
@@ -210,6 +211,11 @@ struct Verbs {
         RenderCommand named = command;
         for (DatasetName& what : named.what) {
             what = with_its_name(what, files);
+            if (std::optional<ErrorText> text = differing_marks(
+                    files.layout(what.file, what.dataset).info.invalid, what.file)) {
+                text->try_this = "The picture takes them as values"; // it has no input.invalid
+                tell_warning(format_error(*text));
+            }
         }
         print(render(files, render_request(named, files, all_cores())));
         return ExitCode::ok;

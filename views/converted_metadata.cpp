@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/converted_metadata.hpp"
 
+#include "base/error.hpp"
+#include "base/joined_meaning.hpp"
 #include "base/text.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/metadata/axis_metadata.hpp"
@@ -182,6 +184,10 @@ std::vector<std::string> other_marks(const FrameSource& source, const ConvertReq
 void state_invalid(const FrameSource& source, const std::vector<std::string>& marks, bool is_hdf5,
                    Metadata& metadata) {
     const DatasetInfo& info = source.reader->info();
+    if (const std::optional<ErrorText> differing = differing_marks(marks, "")) {
+        metadata.left_out.push_back("which elements are invalid, " + differing->why);
+        return;
+    }
     const bool is_number = info.invalid_value && info.masks.empty() && marks == info.invalid;
     if (marks.empty() || !is_hdf5 || source.has_other_type || !is_number) {
         for (const std::string& mark : marks) {

@@ -2,6 +2,7 @@
 #include "io/input/stack.hpp"
 
 #include "base/error.hpp"
+#include "base/joined_meaning.hpp"
 #include "base/rounding.hpp"
 #include "io/files/file_names.hpp"
 #include "io/files/io_threads.hpp"
@@ -98,6 +99,24 @@ Axes common_axes(const std::string& stack, const std::vector<DatasetLayout>& fil
     return common;
 }
 
+/// Joins what the files say of their elements, where the layout has what the first says.
+void take_meaning(DatasetInfo& info, const std::vector<DatasetLayout>& files) {
+    JoinedMeaning all("files");
+    for (const DatasetLayout& file : files) {
+        all.add(file.file, {file.info.notes, file.info.invalid, file.info.invalid_value});
+        for (const std::string& each : file.info.unkept) {
+            if (std::find(info.unkept.begin(), info.unkept.end(), each) == info.unkept.end()) {
+                info.unkept.push_back(each);
+            }
+        }
+    }
+    Meaning meaning = all.joined();
+    info.notes.erase(info.notes.begin(), info.notes.begin() + std::ssize(files.front().info.notes));
+    info.notes.insert(info.notes.begin(), meaning.notes.begin(), meaning.notes.end());
+    info.invalid = std::move(meaning.invalid);
+    info.invalid_value = meaning.invalid_value;
+}
+
 /// Makes the files those of the stack, which has its shape and pieces already.
 void take_sources(DatasetLayout& layout, std::vector<DatasetLayout> files) {
     DatasetInfo& info = layout.info;
@@ -107,6 +126,7 @@ void take_sources(DatasetLayout& layout, std::vector<DatasetLayout> files) {
     info.offset.reset();
     info.order = DatasetInfo::Order::last_fastest;
     info.stored_bytes = 0;
+    take_meaning(info, files);
     for (DatasetLayout& file : files) {
         info.stored_bytes += file.info.stored_bytes;
         layout.files.merge(file.files);

@@ -61,7 +61,8 @@ struct DatasetInfo {
     /// the image. Nothing where it does not say.
     std::optional<int> channels;
     Axes axes; ///< what the file says of them
-    /// What the file says are no values, a text each: `_FillValue = -32768`, `pixel_mask = /mask`.
+    /// What the file says are no values, a text each: `_FillValue = -32768`, `pixel_mask = /mask`;
+    /// where parts of it say different things, one of JoinedMeaning's.
     std::vector<std::string> invalid;
     /// The number that invalid elements are: as the file says, and of a job's input as the job
     /// heeds it. NaN: of floats, NaN. Nothing: all elements are values.

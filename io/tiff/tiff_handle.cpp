@@ -156,6 +156,25 @@ std::uint16_t TiffHandle::short_number(std::uint32_t tag) const {
     return TIFFGetFieldDefaulted(tiff_, tag, &value) == 1 ? value : std::uint16_t{0};
 }
 
+void TiffHandle::read_at(std::uint64_t offset, std::span<std::byte> to) const {
+    const auto first = static_cast<std::int64_t>(offset);
+    if (first >= read_from_ && first + std::ssize(to) <= read_from_ + std::ssize(read_ahead_)) {
+        std::copy_n(read_ahead_.data() + (first - read_from_), to.size(), to.data());
+    } else {
+        file_.read(first, std::ssize(to), to.data());
+    }
+}
+
+std::uint64_t TiffHandle::integer_of(std::span<const std::byte> bytes) const {
+    const bool is_little = TIFFIsBigEndian(tiff_) == 0;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const std::byte byte = bytes[is_little ? bytes.size() - 1 - i : i];
+        value = value << 8U | std::to_integer<std::uint64_t>(byte);
+    }
+    return value;
+}
+
 std::optional<std::uint64_t> TiffHandle::integer_at(std::uint64_t offset, int bytes) const {
     const auto size = static_cast<std::uint64_t>(size_);
     if (offset > size || static_cast<std::uint64_t>(bytes) > size - offset) {
@@ -163,35 +182,33 @@ std::optional<std::uint64_t> TiffHandle::integer_at(std::uint64_t offset, int by
     }
     std::array<std::byte, 8> buffer{};
     const auto used = std::span(buffer).first(static_cast<std::size_t>(bytes));
-    file_.read(static_cast<std::int64_t>(offset), bytes, used.data());
-    if (TIFFIsBigEndian(tiff_) == 0) {
-        std::reverse(used.begin(), used.end());
-    }
-    std::uint64_t value = 0;
-    for (const std::byte byte : used) {
-        value = value << 8U | std::to_integer<std::uint64_t>(byte);
-    }
-    return value;
+    read_at(offset, used);
+    return integer_of(used);
 }
 
 RawTag TiffHandle::raw_tag(std::uint16_t tag, std::int64_t bytes) const {
     const bool big = TIFFIsBigTIFF(tiff_) != 0;
-    const int word = big ? 8 : 4;
-    const std::uint64_t first = TIFFCurrentDirOffset(tiff_);
-    const std::uint64_t entries = integer_at(first, big ? 8 : 2).value_or(0);
-    std::uint64_t at = first + (big ? 8 : 2);
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entries, 65536); ++i) {
-        if (integer_at(at, 2) == tag) {
-            const std::uint64_t count = integer_at(at + 4, word).value_or(0);
-            const std::uint64_t place = at + 4 + static_cast<std::uint64_t>(word);
-            RawTag found{static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT32_MAX)),
-                         place};
-            if (found.count * bytes > word) {
-                found.offset = integer_at(place, word).value_or(0);
+    const std::size_t word = big ? 8 : 4;
+    const std::uint64_t first = TIFFCurrentDirOffset(tiff_) + (big ? 8 : 2);
+    const std::uint64_t entries = std::min<std::uint64_t>(
+        integer_at(TIFFCurrentDirOffset(tiff_), big ? 8 : 2).value_or(0), 65536);
+    const std::size_t entry = 4 + 2 * word;
+    const auto size = static_cast<std::uint64_t>(size_);
+    // One reading for all: a file may have many directories.
+    std::vector<std::byte> all(
+        std::min<std::uint64_t>(entries * entry, size - std::min(first, size)) / entry * entry);
+    read_at(first, all);
+    for (std::size_t at = 0; at < all.size(); at += entry) {
+        const auto part = std::span(all).subspan(at, entry);
+        if (integer_of(part.first(2)) == tag) {
+            RawTag found{static_cast<std::int64_t>(
+                             std::min<std::uint64_t>(integer_of(part.subspan(4, word)), INT32_MAX)),
+                         first + at + 4 + word};
+            if (found.count * bytes > static_cast<std::int64_t>(word)) {
+                found.offset = integer_of(part.subspan(4 + word, word));
             }
             return found;
         }
-        at += big ? 20 : 12;
     }
     return {};
 }

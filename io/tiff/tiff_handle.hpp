@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,11 @@ class TiffHandle {
 
   private:
     struct Calls;
+
+    /// Fills `to` with bytes of the file, all of them in it.
+    void read_at(std::uint64_t offset, std::span<std::byte> to) const;
+    /// The number that so many bytes are in the file's byte order.
+    std::uint64_t integer_of(std::span<const std::byte> bytes) const;
 
     /// The bytes from position_ on, all of them in the file. libtiff asks for a few at a time.
     void read(std::int64_t bytes, std::byte* to);

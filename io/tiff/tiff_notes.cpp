@@ -17,68 +17,76 @@
 namespace runner {
 namespace {
 
+/// A page, the first or another, which the handle is at.
+struct PageAt {
+    const TiffHandle& tiff;
+    const TiffPages& page;
+    const std::string& where;
+};
+
 /// What its pixels mean, where that is not brightness.
-void note_meaning(const TiffHandle& tiff, TiffPages& pages) {
-    const char* meaning = nullptr;
-    switch (tiff.short_number(TIFFTAG_PHOTOMETRIC)) {
-    case PHOTOMETRIC_MINISWHITE: meaning = "0 means white"; break;
+void note_brightness(const PageAt& at, Meaning& meaning) {
+    const char* why = nullptr;
+    switch (at.tiff.short_number(TIFFTAG_PHOTOMETRIC)) {
+    case PHOTOMETRIC_MINISWHITE: why = "0 means white"; break;
     case PHOTOMETRIC_MINISBLACK:
-        if (pages.samples > 1) {
-            pages.notes.push_back(format_error(
-                {"the samples of a pixel may be no colour", tiff.file().path(),
+        if (at.page.samples > 1) {
+            meaning.notes.push_back(format_error(
+                {"the samples of a pixel may be no colour", at.where,
                  "the file says that they are brightness (PhotometricInterpretation)",
                  "They are taken for red, green and blue; a job takes input.colour = false"}));
         }
         return;
-    case PHOTOMETRIC_PALETTE: meaning = "they are numbers of colours"; break;
+    case PHOTOMETRIC_PALETTE: why = "they are numbers of colours"; break;
     default: return;
     }
-    pages.notes.push_back(format_error({"the elements are no brightness", tiff.file().path(),
-                                        meaning, "They are taken as they are stored"}));
+    meaning.notes.push_back(format_error(
+        {"the elements are no brightness", at.where, why, "They are taken as they are stored"}));
 }
 
 /// Colours that are multiplied by their alpha, and a sample that may be none.
-void note_alpha(const TiffHandle& tiff, TiffPages& pages) {
+void note_alpha(const PageAt& at, Meaning& meaning) {
     std::uint16_t count = 0;
     const std::uint16_t* kinds = nullptr;
     const bool is_said =
-        TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 1 && count > 0;
-    if (pages.samples == 4 && (!is_said || kinds[0] == EXTRASAMPLE_UNSPECIFIED)) {
-        pages.notes.push_back(format_error(
-            {"the fourth sample of a pixel may be no alpha", tiff.file().path(),
+        TIFFGetFieldDefaulted(at.tiff.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) == 1 &&
+        count > 0;
+    if (at.page.samples == 4 && (!is_said || kinds[0] == EXTRASAMPLE_UNSPECIFIED)) {
+        meaning.notes.push_back(format_error(
+            {"the fourth sample of a pixel may be no alpha", at.where,
              "the file does not say what it is (ExtraSamples)",
              "It is taken for alpha; leave it out by input.select = { s = \"0:3\" }"}));
     } else if (is_said && kinds[0] == EXTRASAMPLE_ASSOCALPHA) {
-        pages.notes.push_back(
-            format_error({"the colours are multiplied by their alpha", tiff.file().path(),
+        meaning.notes.push_back(
+            format_error({"the colours are multiplied by their alpha", at.where,
                           "the file says so (ExtraSamples 1), and an output does not",
                           "They are taken as they are stored"}));
     }
 }
 
 /// Pixels that are to be shown turned or mirrored.
-void note_orientation(const TiffHandle& tiff, TiffPages& pages) {
-    const std::uint16_t orientation = tiff.short_number(TIFFTAG_ORIENTATION);
+void note_orientation(const PageAt& at, Meaning& meaning) {
+    const std::uint16_t orientation = at.tiff.short_number(TIFFTAG_ORIENTATION);
     if (orientation > ORIENTATION_TOPLEFT && orientation <= ORIENTATION_LEFTBOT) {
-        pages.notes.push_back(format_error(
-            {"the image is to be shown otherwise than it is stored", tiff.file().path(),
+        meaning.notes.push_back(format_error(
+            {"the image is to be shown otherwise than it is stored", at.where,
              fmt::format("its Orientation is {}, which turns or mirrors it", orientation),
              "The pixels are taken as they are stored, and an output does not say it"}));
     }
 }
 
 /// The number of elements that are no values, as GDAL writes it.
-void find_no_data(const TiffHandle& tiff, TiffPages& pages) {
+void find_no_data(const PageAt& at, Meaning& meaning) {
     constexpr std::uint16_t tag = 42113; // GDAL_NODATA
     constexpr std::int64_t longest = 64;
-    if (!is_number(pages.type)) {
+    if (!is_number(at.page.type)) {
         return;
     }
-    const RawTag raw = tiff.raw_tag(tag, 1);
+    const RawTag raw = at.tiff.raw_tag(tag, 1);
     std::string text;
     for (std::int64_t i = 0; i < std::min(raw.count, longest); ++i) {
-        const std::uint64_t at = raw.offset + static_cast<std::uint64_t>(i);
-        const auto letter = static_cast<char>(tiff.integer_at(at, 1).value_or(0));
+        const std::uint64_t place = raw.offset + static_cast<std::uint64_t>(i);
+        const auto letter = static_cast<char>(at.tiff.integer_at(place, 1).value_or(0));
         text += letter == '\0' || letter == ' ' ? "" : std::string(1, letter);
     }
     double number = 0;
@@ -86,32 +94,32 @@ void find_no_data(const TiffHandle& tiff, TiffPages& pages) {
     if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) {
         return;
     }
-    visit_element_type(pages.type, [&](auto element) {
+    visit_element_type(at.page.type, [&](auto element) {
         using Element = decltype(element);
         constexpr auto least = static_cast<double>(std::numeric_limits<Element>::lowest());
         constexpr auto most = static_cast<double>(std::numeric_limits<Element>::max());
         const bool is_real = std::is_floating_point_v<Element>;
         if (is_real || (number >= least && number <= most && std::trunc(number) == number)) {
-            pages.invalid_value =
+            meaning.invalid_value =
                 is_real ? static_cast<double>(static_cast<Element>(number)) : number;
-            pages.invalid.push_back("GDAL_NODATA = " + text);
+            meaning.invalid.push_back("GDAL_NODATA = " + text);
         }
     });
 }
 
 /// ImageJ stores signed elements as unsigned ones, and says how they become values.
-void note_calibration(const std::string& description, const std::string& file, TiffPages& pages) {
-    const std::size_t at = description.find("\nc0=");
-    if (!description.starts_with("ImageJ=") || at == std::string::npos) {
+void note_calibration(const PageAt& at, const std::string& description, Meaning& meaning) {
+    const std::size_t first = description.find("\nc0=");
+    if (!description.starts_with("ImageJ=") || first == std::string::npos) {
         return;
     }
     const auto value_at = [&](std::size_t begin) {
         return description.substr(begin, description.find('\n', begin) - begin);
     };
     const std::size_t slope = description.find("\nc1=");
-    pages.notes.push_back(
-        format_error({"the elements are calibrated", file,
-                      "by ImageJ a value is " + printable(value_at(at + 4)) + " + " +
+    meaning.notes.push_back(
+        format_error({"the elements are calibrated", at.where,
+                      "by ImageJ a value is " + printable(value_at(first + 4)) + " + " +
                           (slope == std::string::npos ? "1" : printable(value_at(slope + 4))) +
                           " times the element",
                       "They are taken as they are stored; rescale makes values of them"}));
@@ -119,12 +127,16 @@ void note_calibration(const std::string& description, const std::string& file, T
 
 } // namespace
 
-void note_elements(const TiffHandle& tiff, const std::string& description, TiffPages& pages) {
-    note_meaning(tiff, pages);
-    note_alpha(tiff, pages);
-    note_orientation(tiff, pages);
-    note_calibration(description, tiff.file().path(), pages);
-    find_no_data(tiff, pages);
+Meaning meaning_of_page(const TiffHandle& tiff, const std::string& description,
+                        const TiffPages& page, const std::string& where) {
+    const PageAt at{tiff, page, where};
+    Meaning meaning;
+    note_brightness(at, meaning);
+    note_alpha(at, meaning);
+    note_orientation(at, meaning);
+    note_calibration(at, description, meaning);
+    find_no_data(at, meaning);
+    return meaning;
 }
 
 } // namespace runner

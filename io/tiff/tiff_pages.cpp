@@ -252,9 +252,14 @@ TiffPages begin_pages(const TiffHandle& tiff, TiffPages page, FirstPage& first) 
     first.resolution = resolution_of(tiff);
     first.labels = imagej_labels(tiff);
     first.stk = stk_axes(tiff);
-    note_elements(tiff, first.description, page);
     page.unkept = unkept_of(tiff, first);
     return page;
+}
+
+void take_meaning(Meaning meaning, TiffPages& pages) {
+    pages.notes = std::move(meaning.notes);
+    pages.invalid = std::move(meaning.invalid);
+    pages.invalid_value = meaning.invalid_value;
 }
 
 void note_left_out(const std::string& file, const FirstPage& first, std::int64_t reduced,
@@ -282,6 +287,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     std::int64_t reduced = 0;
     FirstPage first(tiff);
     first.description = description_of(tiff);
+    JoinedMeaning meaning("pages");
     for (std::int64_t number = 0;; ++number) {
         const std::string where = fmt::format("{}, page {}", file, number);
         directories.push_back(TIFFCurrentDirOffset(tiff.get()));
@@ -290,7 +296,12 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
         } else if (!first.is_elsewhere(number)) {
             TiffPages page = page_of(tiff, where);
             check_readable_shape(page.array(), where, what_pages);
-            if (pages.offsets.empty()) {
+            const bool is_first = pages.offsets.empty();
+            const std::string own = description_of(tiff); // without one the first counts
+            meaning.add(fmt::format("page {}", number),
+                        meaning_of_page(tiff, own.empty() ? first.description : own, page,
+                                        is_first ? file : where));
+            if (is_first) {
                 if (!first.ome) { // a reduced page may be before it
                     first.description = description_of(tiff);
                 }
@@ -315,6 +326,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
         refuse(file, "it has no page but reduced ones", "Name a file with a whole image");
     }
     pages.directories = std::move(directories);
+    take_meaning(meaning.joined(), pages);
     note_left_out(file, first, reduced, pages);
     order_by_ome(tiff, pages, first.ome);
     if (first.named > std::ssize(pages.offsets)) {

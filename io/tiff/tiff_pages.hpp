@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array_info.hpp"
+#include "base/joined_meaning.hpp"
 #include "io/rows/rows.hpp"
 #include "io/rows/stored_rows.hpp"
 #include "io/tiff/tiff_handle.hpp"
@@ -51,9 +52,10 @@ struct TiffPages {
 /// not found.
 TiffPages list_tiff_pages(TiffHandle& tiff);
 
-/// Adds to the notes what the page that the handle is at, the first, says of elements that are not
-/// what they seem, and which are no values. `description`: its text.
-void note_elements(const TiffHandle& tiff, const std::string& description, TiffPages& pages);
+/// What the page that the handle is at says of elements that are not what they seem, and which are
+/// no values. `description`: its text. `where`: the page, for messages.
+Meaning meaning_of_page(const TiffHandle& tiff, const std::string& description,
+                        const TiffPages& page, const std::string& where);
 
 /// Whether this strip or tile of the page that the handle is at has no bytes in the file: its
 /// elements are 0.

@@ -2,6 +2,7 @@
 #include "jobs/correct/images.hpp"
 
 #include "base/error.hpp"
+#include "base/joined_meaning.hpp"
 #include "io/input/file_access.hpp"
 #include "io/inspect/exchange_names.hpp"
 #include "io/rows/row_geometry.hpp"
@@ -200,6 +201,10 @@ std::optional<double> invalid_of(const DatasetLayout& layout, const JobInput& in
     const InvalidRule& rule = input.invalid_rule;
     if (!rule.heeds) {
         return std::nullopt;
+    }
+    const std::string where = file_and_dataset(layout.file, layout.dataset);
+    if (const auto text = differing_marks(layout.info.invalid, where); text && !rule.number) {
+        throw Error(ExitCode::input, *text);
     }
     for (const std::optional<double>& number : {rule.number, layout.info.invalid_value}) {
         if (number && has_element(type, *number)) {

@@ -2,6 +2,7 @@
 #include "runner/prepare/declared_input.hpp"
 
 #include "base/error.hpp"
+#include "base/joined_meaning.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/stack.hpp"
 #include "jobs/toml_text.hpp"
@@ -202,6 +203,18 @@ bool marks_nothing(const InputMask& mask) {
                                                  [](std::uint8_t flag) { return flag == 0; }));
 }
 
+/// Refuses files or pages that have different invalid elements, of which a job heeds one number;
+/// where a job only moves them, it is a note.
+void check_agreement(const JobFile& job, bool only_moves, DatasetInfo& input) {
+    const std::optional<ErrorText> text =
+        differing_marks(input.invalid, file_and_dataset(job.input.file, job.input.dataset));
+    if (text && only_moves) {
+        input.notes.push_back(format_error(*text));
+    } else if (text && heeds_invalid(job)) {
+        throw Error(ExitCode::input, *text);
+    }
+}
+
 std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput& masked,
                                            DatasetInfo& input, FileAccess& files) {
     const std::optional<double>& value = job.input.invalid.value;
@@ -212,6 +225,7 @@ std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput
         check_heeds(job);
         check_has_element(input, *value, "Write a value that they can have");
     }
+    check_agreement(job, only_moves, input);
     if (!heeds_invalid(job) ||
         (input.invalid_value && !has_element(input.array.type, *input.invalid_value))) {
         input.invalid_value.reset();

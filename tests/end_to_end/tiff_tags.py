@@ -163,3 +163,92 @@ def test_axes_of_metamorph(order):
         text = attempt("inspect", "a.stk").stdout
         assert axes in text, text
         assert np.array_equal(converted("a.stk")[2], planes)
+
+
+def no_data(text):
+    return [(42113, 2, 0, text, True)] if text else []
+
+
+def write_pages(name, *pages):
+    """A file whose pages have the tags of their own that each says."""
+    with tifffile.TiffWriter(name) as file:
+        for page in pages:
+            file.write(GREY % 200, contiguous=False, metadata=None, **page)
+
+
+def averaged(name, more=""):
+    pathlib.Path("job.toml").write_text(f'kind = "bin"\n[input]\nfile = "{name}"\n{more}\n[output]\nfile = "made.h5"\n'
+                                        "overwrite = true\n[bin]\nfactors = [2, 2]\n")
+    return attempt("job.toml", "--quiet")
+
+
+@pytest.mark.parametrize("first, second, pages_say, files_say", [
+    ("7", "8", "GDAL_NODATA = 7 in page 0, GDAL_NODATA = 8 in page 1",
+     "GDAL_NODATA = 7 in part_0.tif, GDAL_NODATA = 8 in part_1.tif"),
+    ("7", None, "GDAL_NODATA = 7 in page 0, none in page 1", "GDAL_NODATA = 7 in part_0.tif, none in part_1.tif"),
+    (None, "7", "none in page 0, GDAL_NODATA = 7 in page 1", "none in part_0.tif, GDAL_NODATA = 7 in part_1.tif"),
+    ("7", "7.0", None, None)])
+def test_parts_that_differ_in_what_is_invalid(first, second, pages_say, files_say):
+    """Of pages and of files in a stack one number is invalid, or the job says which."""
+    write_pages("pages.tif", {"extratags": no_data(first)}, {"extratags": no_data(second)})
+    for number, text in enumerate([first, second]):
+        write(f"part_{number}.tif", GREY % 200, no_data(text))
+    for name, said in [("pages.tif", pages_say), ("part_?.tif", files_say)]:
+        done = averaged(name)
+        if said is None:
+            assert done.returncode == 0 and "agree" not in done.stderr, done
+            continue
+        assert done.returncode == 3 and said in done.stderr and "input.invalid = 7" in done.stderr, done
+        assert f"not alike: {said}\n" in attempt("inspect", name).stdout
+        assert f"which elements are invalid, {said}" in attempt("convert", name, "copy.h5", "--overwrite").stderr
+        assert said in attempt("render", name, "picture.png").stderr
+        assert said in run(name, "moved.h5", "transpose", "permutation = [0, 2, 1]")
+        done = averaged(name, "invalid = 7")
+        assert done.returncode == 0 and "agree" not in done.stderr, done
+        blocks = np.where(GREY % 200 == 7, np.nan, GREY % 200).reshape(4, 2, 6, 2)
+        wanted = np.nanmean(blocks, axis=(1, 3))
+        with h5py.File("made.h5") as file:
+            assert file["data"].attrs["_FillValue"] == 7
+            # Halves are rounded to even numbers.
+            assert np.array_equal(file["data"][()], np.broadcast_to(np.rint(wanted), (2, 4, 6)))
+        assert averaged(name, 'invalid = "none"').returncode == 0
+
+
+def test_flats_that_differ_in_what_is_invalid():
+    """The files of a field are asked for as those of the input are."""
+    write("scan.tif", np.stack([GREY, GREY]))
+    for number, text in enumerate(["7", None]):
+        write(f"flat_{number}.tif", GREY, no_data(text))
+    keys = "dark = 0\nflat = { file = \"flat_?.tif\", reduce = \"mean\" }"
+    pathlib.Path("job.toml").write_text('kind = "correct"\n[input]\nfile = "scan.tif"\n[output]\nfile = "made.h5"\n'
+                                        f"overwrite = true\n[correct]\n{keys}\n")
+    done = attempt("job.toml", "--quiet")
+    assert done.returncode == 3 and "GDAL_NODATA = 7 in flat_0.tif, none in flat_1.tif" in done.stderr, done
+
+
+@pytest.mark.parametrize("word, other", [
+    ("0 means white", {"photometric": "miniswhite"}),
+    ("they are numbers of colours", {"photometric": "palette", "colormap": np.zeros((3, 256), "uint16")}),
+    ("its Orientation is 6", {"extratags": [(274, 3, 1, 6, True)]}),
+    ("a value is -32768", {"description": "ImageJ=1.54f\nimages=1\nc0=-32768\nc1=1\n"})])
+def test_what_a_later_part_says(word, other):
+    """What a file or page that is not the first says of its elements is warned of once, with its name."""
+    grey = (GREY % 200).astype("uint8")
+    with tifffile.TiffWriter("pages.tif") as file:
+        for page in [{}, {}, other]:
+            file.write(grey, contiguous=False, metadata=None, **page)
+    for number, page in enumerate([{}, other, other]):
+        tifffile.imwrite(f"part_{number}.tif", grey, metadata=None, **page)
+    for name, place, end in [("pages.tif", "(pages.tif, page 2): ", "1 of the 3 pages says so"),
+                             ("part_?.tif", "(part_1.tif): ", "2 of the 3 files say so")]:
+        told = [attempt("convert", name, "out.h5", "--overwrite").stderr, attempt("inspect", name).stderr,
+                run(name, "made.h5"), run(name, "made.h5", "transpose", "permutation = [0, 2, 1]")]
+        for words in told:
+            assert words.count(word) == 1 and place in words and end in words, words
+
+
+def test_colours_that_are_multiplied_in_a_later_file():
+    for number, kind in enumerate(["unassalpha", "assocalpha"]):
+        write(f"part_{number}.tif", COLOUR, photometric="rgb", extrasamples=[kind])
+    words = attempt("convert", "part_?.tif", "out.h5", "--overwrite").stderr
+    assert "the colours are multiplied by their alpha (part_1.tif)" in words and "1 of the 2 files" in words, words
