@@ -9,6 +9,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/layout_of.hpp"
 #include "io/input/plane_set.hpp"
+#include "io/rows/axes.hpp"
 #include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
@@ -117,6 +118,36 @@ void take_meaning(DatasetInfo& info, const std::vector<DatasetLayout>& files) {
     info.invalid_value = meaning.invalid_value;
 }
 
+/// Gives the axes the affines of the files, where all have the same; a note where they differ.
+void take_affines(const std::string& stack, const std::vector<DatasetLayout>& files,
+                  DatasetInfo& info) {
+    const Axes& first = files.front().info.axes;
+    const auto unlike =
+        std::find_if(files.begin(), files.end(), [&first](const DatasetLayout& file) {
+            return file.info.axes.sform != first.sform || file.info.axes.qform != first.qform;
+        });
+    if (unlike != files.end()) {
+        info.notes.push_back(
+            format_error({"the files of the stack do not agree on where they lie in space", stack,
+                          files.front().file + " and " + unlike->file +
+                              " have different affines (sform, qform); the affine is lost",
+                          "Where it matters, bring them to one grid before"}));
+    } else if (info.axes.known()) {
+        info.axes.sform = first.sform;
+        info.axes.qform = first.qform;
+    }
+}
+
+/// Puts the axis of the files before the others.
+void add_frames(Axes& axes) {
+    axes.each.insert(axes.each.begin(), Axis{"frame"});
+    for (std::optional<Affine>* affine : {&axes.sform, &axes.qform}) {
+        if (*affine) {
+            (*affine)->steps.insert((*affine)->steps.begin(), Affine::Vector{});
+        }
+    }
+}
+
 /// Makes the files those of the stack, which has its shape and pieces already.
 void take_sources(DatasetLayout& layout, std::vector<DatasetLayout> files) {
     DatasetInfo& info = layout.info;
@@ -198,8 +229,9 @@ DatasetLayout join_stack(const std::string& stack, const std::string& dataset,
         names.push_back(file.file);
     }
     info.axes = common_axes(stack, files, info.notes);
+    take_affines(stack, files, info);
     if (info.axes.known()) {
-        info.axes.each.insert(info.axes.each.begin(), Axis{"frame"});
+        add_frames(info.axes);
     }
     if (const std::string gap = first_gap(names); !gap.empty()) {
         info.notes.push_back(format_error({"a number is missing in the stack", stack, gap,

@@ -15,7 +15,7 @@ import nibabel
 import numpy as np
 import pytest
 
-from harness import bad, call, good, programs
+from harness import attempt, bad, call, good, programs
 
 SHAPE = (11, 13, 7)  # z, y, x
 TAPS = "row_taps = [0.25, 0.5, 0.25]\ncolumn_taps = [0.5, 0.5, 0.0]"
@@ -134,6 +134,30 @@ def test_affines(mirrored):
     call("job.toml", "--quiet")
     check_places("in.nii", "steps.nii", lambda at: at[[1, 2, 0]] * [1, 1, 2] + [0, 2, 0.5])
     call("verify", "steps.nii", "--recompute", "2")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("named", ["", 'axes = "tzyx"'])
+def test_stacks(named):
+    """A stack of files has the affines that all of them have, or one warning that it has none."""
+    sheared, upright = affines()
+    for number in range(3):
+        write_nifti(f"scan_{number}.nii", volume() + number, sheared, upright)
+    write_job("bin", "out.nii", "factors = [2, 3, 5]", "scan_*.nii", named)
+    done = call("job.toml", "--quiet")
+    assert "affine" not in done.stderr, done.stderr
+    check_places("scan_0.nii", "out.nii", lambda at: at * [2, 3, 5] + [0.5, 1, 2])
+    assert elements("out.nii").shape[0] == 3
+    for others in [(sheared + np.eye(4)[3], upright), (sheared, None)]:
+        write_nifti("scan_2.nii", volume(), *others, codes=(2, 0 if others[1] is None else 1))
+        done = call("job.toml", "--quiet")
+        warnings = [line for line in done.stderr.splitlines() if "affine" in line]
+        assert len(warnings) == 1 and "the affine is lost" in warnings[0], done.stderr
+        assert "scan_0.nii and scan_2.nii have different affines" in warnings[0]
+        header = nibabel.load("out.nii").header
+        assert (header["sform_code"], header["qform_code"]) == (0, 0)
+        assert warnings == [line for line in attempt("convert", "scan_*.nii", "copy.nii", "--overwrite").stderr
+                            .splitlines() if "affine" in line]
 
 
 def test_time():
