@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace runner {
@@ -49,6 +50,16 @@ void add_channels(const Axes& known, const Axes& there, std::vector<std::string>
     }
 }
 
+/// Whether an affine that is known is in the file, and says where this axis begins.
+bool is_placed(const Axes& known, const Axes& there, std::size_t axis) {
+    const auto places = [axis](const std::optional<Affine>& affine,
+                               const std::optional<Affine>& written) {
+        return affine && written && axis < affine->steps.size() &&
+               affine->steps[axis] != Affine::Vector{};
+    };
+    return places(known.sform, there.sform) || places(known.qform, there.qform);
+}
+
 /// What is known, and not found in the file.
 std::vector<std::string> not_found(const Axes& known, const Axes& there) {
     std::vector<std::string> lost;
@@ -63,7 +74,8 @@ std::vector<std::string> not_found(const Axes& known, const Axes& there) {
     }
     for (std::size_t axis = 0; axis < known.each.size(); ++axis) {
         const double place = known.each[axis].origin.value_or(0);
-        if (place != 0 && (!there.known() || there.each[axis].origin.value_or(0) == 0)) {
+        if (place != 0 && !is_placed(known, there, axis) &&
+            (!there.known() || there.each[axis].origin.value_or(0) == 0)) {
             lost.push_back(fmt::format("the place of the first element along axis {}", axis));
         }
     }
