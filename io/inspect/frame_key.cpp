@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -191,8 +193,10 @@ class KeySearch {
                     has_other_key_ = true;
                     return found;
                 }
+                const std::int64_t numbers = std::accumulate(shape.begin(), shape.end(),
+                                                             std::int64_t{1}, std::multiplies<>());
                 found.fault = fmt::format("{} has {}, its shape is {}, and {} has {} of shape {}",
-                                          each, counted(count, "number"), shape_text(shape),
+                                          each, counted(numbers, "number"), shape_text(shape),
                                           dataset_, counted(shape_.front(), "frame"),
                                           shape_text({shape_.begin() + 1, shape_.end()}));
                 return found;

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/format.hpp"
+#include "io/rows/axes.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/elements/elements.hpp"
@@ -15,7 +16,10 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_reduce.h>
@@ -146,6 +150,43 @@ std::string float_hint(const JobInput& input) {
     return (step.empty() ? "" : before + step + ". ") + convert_hint(input.source, "float32");
 }
 
+/// The name of an axis that a job can take one index of; "" where none of the names serves.
+std::string name_beside_space(const Axes& axes) {
+    const auto beside = std::find_if(axes.each.begin(), axes.each.end(), [](const Axis& axis) {
+        const bool is_word = std::all_of(axis.name.begin(), axis.name.end(), [](char letter) {
+            return (letter >= 'a' && letter <= 'z') || letter == '_';
+        });
+        return is_word && !axis.name.empty() && axis.name != "z" && axis.name != "y" &&
+               axis.name != "x";
+    });
+    return beside == axes.each.end() ? "" : beside->name;
+}
+
+/// How an input of more than three axes becomes one that fits, as far as its axes are known.
+std::string fewer_axes_hint(const JobInput& input) {
+    const std::string choose = "Choose a dataset of three axes, or of two";
+    const std::vector<std::int64_t>& shape = input.array.shape;
+    if (shape.size() < 4) {
+        return choose;
+    }
+    const std::string name = name_beside_space(input.axes);
+    const bool may_be_colour =
+        shape.size() == 4 && !input.channels && (shape.back() == 3 || shape.back() == 4);
+    const std::string colour =
+        may_be_colour ? "; if the last axis is colour, write input.colour = true" : "";
+    if (!name.empty()) {
+        return choose + "; input.select = { " + name + " = 0 } takes one index of another" + colour;
+    }
+    if (shape.size() > 5) {
+        return choose;
+    }
+    const bool is_four = shape.size() == 4;
+    return choose + colour + (may_be_colour ? "; else name" : "; or name") +
+           " the axes, as input.axes = \"" + (is_four ? "tzyx" : "tczyx") +
+           "\", and take one index by input.select = " +
+           (is_four ? "{ t = 0 }" : "{ t = 0, c = 0 }");
+}
+
 } // namespace
 
 Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes types) {
@@ -154,9 +195,7 @@ Volume make_volume(const JobInput& input, std::string_view kind, VoxelTypes type
     if (array.shape.size() < 2 || array.shape.size() > 3) {
         throw Error(ExitCode::input,
                     {name + " needs a volume or an image", "input.dataset",
-                     "its shape is " + shape_text(array.shape),
-                     "Choose a dataset of three axes, or of two; input.select = { c = 0 } "
-                     "takes one index of another"});
+                     "its shape is " + shape_text(array.shape), fewer_axes_hint(input)});
     }
     refuse_empty(array.shape);
     if (types == VoxelTypes::all

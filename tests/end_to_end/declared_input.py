@@ -116,6 +116,35 @@ def test_what_cannot_be_colour():
     assert done.returncode == 2 and "input.colour: expected a boolean" in done.stderr, done
 
 
+def refusal(name):
+    pathlib.Path("j.toml").write_text(f'kind = "denoise"\n[input]\nfile = "{name}"\n[output]\nfile = "o.h5"\n'
+                                      "overwrite = true\n[denoise]\nsigma = 3.0\n")
+    done = attempt("j.toml", "--quiet")
+    assert done.returncode == 3 and "denoise needs a volume or an image" in done.stderr, done
+    return done.stderr
+
+
+def test_volumes_with_an_axis_too_many():
+    """The advice names axes that are there, and colour where the last axis may be that."""
+    np.save("four.npy", np.random.default_rng(1).integers(0, 255, (8, 9, 10, 3)).astype("u1"))
+    text = refusal("four.npy")
+    assert "input.colour = true" in text and 'input.axes = "tzyx"' in text and "{ t = 0 }" in text, text
+    for more in ["input.colour=true", "input.axes=tzyx --set input.select.t=0"]:
+        done = attempt("j.toml", "--quiet", "--set", *more.split())
+        assert done.returncode == 0, done
+    np.save("five.npy", np.zeros((2, 2, 8, 9, 10), "u1"))
+    text = refusal("five.npy")
+    assert "colour" not in text and 'input.axes = "tczyx"' in text and "{ t = 0, c = 0 }" in text, text
+    with h5py.File("named.h5", "w") as file:
+        data = file.create_dataset("data", data=np.zeros((8, 2, 9, 10), "u1"))
+        for axis, label in enumerate(["z", "echo", "y", "x"]):
+            data.dims[axis].label = label
+    text = refusal("named.h5")
+    assert "input.select = { echo = 0 }" in text and "input.axes" not in text, text
+    np.save("one.npy", np.zeros(8, "u1"))
+    assert "input.select" not in refusal("one.npy")
+
+
 def test_a_declaration_is_of_the_job():
     """An output of the one is not taken for the other's."""
     np.save("c.npy", COLOUR)

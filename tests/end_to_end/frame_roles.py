@@ -182,6 +182,15 @@ def test_fields_of_another_scan():
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("shape, numbers", [((2, 5), "10 numbers"), ((5, 2), "10 numbers"), ((1, 1), "1 number,")])
+def test_a_key_of_several_columns(shape, numbers):
+    """The message counts all numbers of the key."""
+    scan("scan.nxs", key=np.zeros(shape, int), definition=False)
+    write_job("found.toml", "transpose", "scan.nxs", DATA, "", SINOGRAMS)
+    bad(3, [f"image_key has {numbers}", f"its shape is {list(shape)}", "12 frames"], "found.toml", "--quiet")
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize("key", [[2, 1] + [0] * 13, [2, 1] + [0] * 3])
 @pytest.mark.parametrize("where", ["detector", "data"])
 def test_a_key_of_another_length(key, where):
