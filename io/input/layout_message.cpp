@@ -28,6 +28,7 @@ void put_roles(MessageWriter& to, const FrameRoles& roles) {
     }
     to.text(frames);
     to.text(roles.fault);
+    to.texts(roles.groups);
 }
 
 /// The roles of the frames of a dataset, of each or of none. @throws BadMessage.
@@ -46,6 +47,7 @@ FrameRoles take_roles(MessageReader& from, const ArrayInfo& array) {
         roles.frames.push_back(static_cast<FrameRole>(role));
     }
     roles.fault = printable(from.text());
+    roles.groups = from.texts();
     return roles;
 }
 

@@ -107,6 +107,7 @@ FrameRoles read_frame_roles(const std::string& file, const FrameKey& key, std::i
                             FileAccess& files) {
     FrameRoles roles;
     roles.key = key.key;
+    roles.groups = key.groups;
     try {
         const std::vector<std::int64_t> keys = read_frame_marks(file, key.key, frames, files);
         const std::vector<std::int64_t> control =
@@ -134,6 +135,7 @@ FrameRoles read_frame_roles(const std::string& file, const FrameKey& key, std::i
 FrameRoles roles_by_marks(const std::string& dataset, const std::vector<std::int64_t>& marks) {
     FrameRoles roles;
     roles.key = dataset;
+    roles.groups = {dataset.substr(0, dataset.rfind('/'))};
     for (const std::int64_t mark : marks) {
         roles.frames.push_back(role_of_key(mark).value_or(FrameRole::invalid));
     }

@@ -8,6 +8,7 @@
 #include "io/inspect/nexus_file.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* key_name = "image_key";
 constexpr const char* control_name = "image_key_control";
 constexpr const char* scan_definition = "NXtomo";
+constexpr std::size_t most_frame_groups = 8;
 
 std::string name_in_path(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -42,14 +44,16 @@ class KeySearch {
         for (const std::string& place : places()) {
             FrameKey found = key_in(place);
             if (!found.key.empty()) {
-                return found.control.empty() ? with_control(std::move(found)) : found;
+                found = found.control.empty() ? with_control(std::move(found)) : found;
+                found.groups = groups_of_frames(found.key);
+                return found;
             }
             fault = fault.empty() ? found.fault : fault;
         }
         if (fault.empty() && is_signal_ && !has_other_key_) {
             fault = missing_key();
         }
-        return {"", "", fault};
+        return {"", "", fault, {}};
     }
 
   private:
@@ -217,12 +221,10 @@ class KeySearch {
             if (!is_there(path_below(place, control_name))) {
                 continue;
             }
-            FrameKey other = key_in(place);
-            const std::string key = path_below(place, key_name);
-            const bool is_of_dataset = !real_.empty() && place == group_of_path(real_);
-            if (is_of_dataset || (is_there(key) && is_same_key(key, found.key))) {
+            if (is_of_frames(place, found.key)) {
+                FrameKey other = key_in(place);
                 if (!other.fault.empty()) {
-                    return {"", "", std::move(other.fault)};
+                    return {"", "", std::move(other.fault), {}};
                 }
                 found.control = std::move(other.control);
                 return found;
@@ -231,7 +233,29 @@ class KeySearch {
         return found;
     }
 
-    bool is_same_key(const std::string& one, const std::string& other) const {
+    /// Whether a group has the dataset itself, or this key.
+    bool is_of_frames(const std::string& group, const std::string& key) const {
+        const std::string name = name_in_path(real_.empty() ? dataset_ : real_);
+        const auto has = [&](const std::string& path, const std::string& other) {
+            return is_there(path) && is_same(path, other);
+        };
+        return (!real_.empty() && group == group_of_path(real_)) ||
+               has(path_below(group, key_name), key) || has(path_below(group, name), dataset_);
+    }
+
+    /// The groups that have the dataset or its key, that of the key first.
+    std::vector<std::string> groups_of_frames(const std::string& key) const {
+        std::vector<std::string> groups = {group_of_path(key)};
+        for (const std::string& place : places()) {
+            const bool is_new = std::find(groups.begin(), groups.end(), place) == groups.end();
+            if (is_new && groups.size() < most_frame_groups && is_of_frames(place, key)) {
+                groups.push_back(place);
+            }
+        }
+        return groups;
+    }
+
+    bool is_same(const std::string& one, const std::string& other) const {
         try {
             return file_.is_same(one, other);
         } catch (const Error&) {

@@ -5,6 +5,7 @@
 #include "io/hdf5/hdf5_handle.hpp"
 
 #include <string>
+#include <vector>
 
 namespace runner {
 
@@ -14,6 +15,9 @@ struct FrameKey {
     std::string control = {}; ///< image_key_control beside it, if it is there
     /// Why there is no key although the file has one for this dataset, or should have one.
     std::string fault = {};
+    /// The groups where other lists of the same frames may be, the key's own first: a group of
+    /// links need not have them all.
+    std::vector<std::string> groups = {};
 };
 
 /// Looks for an image_key beside the dataset, beside what its name is a link to or what

@@ -32,6 +32,8 @@ struct FrameRoles {
     std::vector<FrameRole> frames = {};
     /// Why they are not known although the file has or should have them; else empty.
     std::string fault = {};
+    /// The groups of that file where other lists of the frames may be, such as their times.
+    std::vector<std::string> groups = {};
 
     bool known() const { return !frames.empty(); }
     /// The numbers of the frames of this role, rising.

@@ -17,15 +17,23 @@
 namespace runner {
 namespace {
 
-/// Whether the file has a dataset of this name with one element for each of so many frames.
-bool has_list(FileAccess& files, const std::string& file, const std::string& dataset,
-              std::int64_t frames) {
-    if (!files.has_dataset(file, dataset)) {
-        return false;
+/// Whether the file has a dataset of this name with one element for each of so many frames, or one
+/// that cannot be looked at: who reads it says why.
+bool may_have_list(FileAccess& files, const std::string& file, const std::string& dataset,
+                   std::int64_t frames) {
+    try {
+        if (!files.has_dataset(file, dataset)) {
+            return false;
+        }
+        const std::vector<DatasetContent> found = files.content(file, dataset).datasets;
+        return found.size() == 1 && (found[0].shape == std::vector<std::int64_t>{frames} ||
+                                     found[0].shape == std::vector<std::int64_t>{frames, 1});
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        return true;
     }
-    const std::vector<DatasetContent> found = files.content(file, dataset).datasets;
-    return found.size() == 1 && (found[0].shape == std::vector<std::int64_t>{frames} ||
-                                 found[0].shape == std::vector<std::int64_t>{frames, 1});
 }
 
 /// The numbers of such a dataset. @throws Error (input).
@@ -71,34 +79,43 @@ bool are_times(const std::vector<double>& times, const std::vector<double>& mean
            std::all_of(times.begin(), times.end(), [](double time) { return std::isfinite(time); });
 }
 
+/// The dataset of a number for each frame that is their time; "" where there is none.
+std::string times_of_scan(const JobInput& input) {
+    const std::int64_t frames = std::ssize(input.roles.frames);
+    for (const char* name : {"start_time", "time"}) {
+        for (const std::string& group : input.roles.groups) {
+            std::string dataset = group + (group.ends_with('/') ? "" : "/") + name;
+            if (may_have_list(*input.files, input.source.file, dataset, frames)) {
+                return dataset;
+            }
+        }
+    }
+    return "";
+}
+
 /// The time of each frame of the scan; empty where the file has none, or none that can be used, and
 /// then `note` says why.
 std::vector<double> frame_times(const JobInput& input, const std::vector<FrameGroup>& groups,
                                 const std::vector<std::int64_t>& taken, std::string& note) {
-    const std::string& key = input.roles.key;
-    for (const char* name : {"start_time", "time"}) {
-        const std::string dataset = key.substr(0, key.rfind('/') + 1) + name;
-        std::string why = "they do not rise from frame to frame";
-        try {
-            const std::int64_t frames = std::ssize(input.roles.frames);
-            if (!has_list(*input.files, input.source.file, dataset, frames)) {
-                continue;
-            }
-            std::vector<double> times =
-                numbers_of_list(*input.files, input.source.file, dataset, frames);
-            if (are_times(times, mean_positions(times, groups, taken))) {
-                return times;
-            }
-        } catch (const Error& error) {
-            if (error.code() != ExitCode::input) {
-                throw;
-            }
-            why = error.text().why;
-        }
-        note = fmt::format("the times of frames in {} are not used, their numbers are: {}", dataset,
-                           why);
-        break;
+    const std::string dataset = times_of_scan(input);
+    if (dataset.empty()) {
+        return {};
     }
+    std::string why = "they do not rise from frame to frame";
+    try {
+        std::vector<double> times = numbers_of_list(*input.files, input.source.file, dataset,
+                                                    std::ssize(input.roles.frames));
+        if (are_times(times, mean_positions(times, groups, taken))) {
+            return times;
+        }
+    } catch (const Error& error) {
+        if (error.code() != ExitCode::input) {
+            throw;
+        }
+        why = error.text().why;
+    }
+    note =
+        fmt::format("the times of frames in {} are not used, their numbers are: {}", dataset, why);
     return {};
 }
 

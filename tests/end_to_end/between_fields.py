@@ -26,8 +26,9 @@ def make_random():
     return np.random.default_rng(programs.seed)
 
 
-def scan(random, key=KEY, **lists):
-    """An NXtomo scan whose flats fall and whose darks rise, with one pixel that dies on the way."""
+def scan(random, key=KEY, data="link", **lists):
+    """An NXtomo scan whose flats fall and whose darks rise, with one pixel that dies on the way. `data`: what the
+    NXdata group has."""
     key = np.array(key)
     frames = random.integers(0, 500, (len(key), ROWS, COLUMNS)).astype(np.uint16)
     late = np.arange(len(key))[:, None, None]
@@ -48,7 +49,14 @@ def scan(random, key=KEY, **lists):
             detector[name] = values
         data = entry.create_group("data")
         data.attrs.update({"NX_class": "NXdata", "signal": "data"})
-        data["data"] = h5py.SoftLink("/entry/instrument/detector/data")
+        if data == "hard":
+            data["data"], data["image_key"] = detector["data"], detector["image_key"]
+        else:
+            data["data"] = h5py.SoftLink("/entry/instrument/detector/data")
+        if data == "links":
+            data["image_key"] = h5py.SoftLink("/entry/instrument/detector/image_key")
+        if data == "copied key":
+            data["image_key"] = key
     return frames
 
 
@@ -185,6 +193,24 @@ def test_times(random):
         check("times that cannot be", expected(frames), says="the times of frames in /entry/instrument/detector"
               "/start_time are not used, their numbers are: they do not rise from frame to frame")
         assert json.loads(pathlib.Path("report.json").read_text())["warnings"], "warned of in the report"
+
+
+@pytest.mark.parametrize("data", ["hard", "links", "copied key"])
+def test_times_beside_links(random, data):
+    """The NXdata group has the data and the key, as NXtomo has it, and the detector alone the times."""
+    times = np.cumsum(random.integers(1, 900, len(KEY))) / 7
+    frames = scan(random, data=data, time=times)
+    right = expected(frames, times=times)
+    assert right[0].tobytes() != expected(frames)[0].tobytes()
+    write(run="chunk_rows = 8")
+    check(data, right, 2)
+    for dataset in ("/entry/data/data", "/entry/instrument/detector/data"):
+        write(more=f'dataset = "{dataset}"')
+        check(dataset, right)
+    scan(random, data=data, time=times[::-1])
+    write()
+    done = call("job.toml", "--quiet", "--backend", programs.backend)
+    assert "the times of frames in /entry/instrument/detector/time are not used" in done.stderr, done.stderr
 
 
 def test_one_group(random):
