@@ -124,6 +124,22 @@ Axes axes_after(const Job& job, Axes axes) {
     return axes;
 }
 
+std::vector<std::int64_t> source_axes_after(const Job& job, std::vector<std::int64_t> axes) {
+    const std::vector<Likeness> steps = job.likeness();
+    if (steps.empty()) {
+        return std::vector<std::int64_t>(job.output().shape.size(), -1);
+    }
+    for (const Likeness& step : steps) {
+        std::vector<std::int64_t> moved;
+        for (const Likeness::Axis& each : step.axes) {
+            const bool is_known = each.axis >= 0 && each.axis < std::ssize(axes);
+            moved.push_back(is_known ? axes[static_cast<std::size_t>(each.axis)] : -1);
+        }
+        axes = std::move(moved);
+    }
+    return axes;
+}
+
 ScanSetup setup_after(const Job& job, ScanSetup setup) {
     const std::vector<Likeness> steps = job.likeness();
     if (steps.empty()) {

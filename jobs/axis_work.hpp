@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ std::string work_text(const std::vector<AxisWork>& work);
 
 /// The axes of what the job makes of an input with these; they say nothing of axes that are new.
 Axes axes_after(const Job& job, Axes axes);
+
+/// Which axis of its input's source each axis of what the job makes is, as JobInput's; `axes`: the
+/// same of its input.
+std::vector<std::int64_t> source_axes_after(const Job& job, std::vector<std::int64_t> axes);
 
 /// What is still true of a scan's setup for what the job makes of its frames.
 ScanSetup setup_after(const Job& job, ScanSetup setup);

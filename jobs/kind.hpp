@@ -59,6 +59,9 @@ struct JobInput {
     FileAccess* files = nullptr;
     FrameRoles roles = {};                ///< of each frame of the source
     std::optional<DatasetPart> part = {}; ///< of the source, that `array` is
+    /// Which axis of the source each of `array` is; -1: none, or one that nobody knows. Empty: they
+    /// are its own.
+    std::vector<std::int64_t> source_axes = {};
     /// Whether a step before makes `array`, of the source.
     bool is_of_step = false;
     /// Invalid elements (kernels/elements/invalid.hpp), which kinds heed that take them; nothing:

@@ -144,7 +144,11 @@ Field make_field(const FieldChoice& choice, const FieldRole& role, const JobInpu
     }
     const std::int64_t rows = images.rows;
     const std::int64_t columns = images.columns;
-    return {0, std::make_shared<const SideImage>(source_of(std::move(images)), rows, columns)};
+    std::string note = std::move(images.note);
+    return {0,
+            std::make_shared<const SideImage>(source_of(std::move(images)), rows, columns),
+            {},
+            std::move(note)};
 }
 
 CorrectField Field::values() const {

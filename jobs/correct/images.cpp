@@ -2,6 +2,7 @@
 #include "jobs/correct/images.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/joined_meaning.hpp"
 #include "io/input/file_access.hpp"
 #include "io/inspect/exchange_names.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -51,12 +54,18 @@ std::vector<std::int64_t> frames_of_field(const FieldSource& source, const Field
     return found;
 }
 
+/// The extents of the whole dataset that the input is of; none where it is yet to be made.
+std::vector<std::int64_t> source_shape(const JobInput& input) {
+    return input.files == nullptr || input.source.file.empty()
+               ? std::vector<std::int64_t>()
+               : input.files->layout(input.source.file, input.source.dataset).info.array.shape;
+}
+
 /// Cuts the last axes to the region that the job takes of its input, where they are as long as the
 /// whole input's.
 void cut_to_region(const JobInput& input, std::size_t axes, DatasetPart& part) {
     const std::size_t from = part.count.size() - axes;
-    const std::vector<std::int64_t>& whole =
-        input.files->layout(input.source.file, input.source.dataset).info.array.shape;
+    const std::vector<std::int64_t> whole = source_shape(input);
     const std::size_t first = whole.size() - std::min(axes, whole.size());
     const bool drops = std::any_of(input.part->dropped.begin(), input.part->dropped.end(),
                                    [first](std::size_t axis) { return axis >= first; });
@@ -83,6 +92,72 @@ void cut_to_region(const JobInput& input, std::size_t axes, DatasetPart& part) {
                  "its shape is " + shape_text(shape) + ", and a frame of the input, " +
                      shape_text(input.array.shape) + ", is " + shape_text(frame),
                  "Name images of the input's rows and columns"});
+}
+
+/// "axes 0 and 2", the last ones of these.
+std::string axes_text(std::span<const std::int64_t> axes) {
+    std::string text = "axes ";
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        text += i == 0 ? "" : i + 1 < axes.size() ? ", " : " and ";
+        text += axes[i] < 0 ? "a new one" : std::to_string(axes[i]);
+    }
+    return text;
+}
+
+/// What the images of the input have for rows and columns, where these are not the rows and columns
+/// of its source, in their order.
+struct OtherAxes {
+    std::string images;                     ///< "axes 0 and 2"
+    std::string source;                     ///< of the source's images
+    std::vector<std::int64_t> extents = {}; ///< of the source's images
+};
+
+std::optional<OtherAxes> other_axes(const JobInput& input, std::size_t axes) {
+    const std::vector<std::int64_t> whole = source_shape(input);
+    if (whole.size() < axes || input.source_axes.size() < axes) {
+        return std::nullopt;
+    }
+    std::vector<std::int64_t> own(axes);
+    std::iota(own.begin(), own.end(), std::ssize(whole) - static_cast<std::int64_t>(axes));
+    const auto images = std::span(input.source_axes).last(axes);
+    if (std::equal(own.begin(), own.end(), images.begin())) {
+        return std::nullopt;
+    }
+    return OtherAxes{axes_text(images),
+                     axes_text(own),
+                     {whole.end() - static_cast<std::ptrdiff_t>(axes), whole.end()}};
+}
+
+[[noreturn]] void refuse_axes(const OtherAxes& axes, const FieldRole& role,
+                              const std::string& where, const JobInput& input) {
+    const bool drops = input.part && !input.part->dropped.empty();
+    throw Error(ExitCode::usage,
+                {"the " + std::string(role.name) + " is not of the images that correct gets", where,
+                 fmt::format("an image of the scan has {} of {}, and what correct gets as rows and "
+                             "columns are {}",
+                             axes.source, file_and_dataset(input.source.file, input.source.dataset),
+                             axes.images),
+                 drops ? "In input.select write a range, as y = \"2:3\", which keeps the axis; or "
+                         "correct the whole images first"
+                       : "Put correct before the step that moves or drops these axes"});
+}
+
+/// Refuses images of a scan for an input whose images have other axes. Returns what is odd of
+/// others, whose axes nobody knows, where they fit the images of the source as well; else "".
+/// @throws Error (usage).
+std::string check_axes(bool of_scan, const FieldRole& role, const std::string& where,
+                       const JobInput& input, const std::vector<std::int64_t>& frame) {
+    const std::optional<OtherAxes> axes = other_axes(input, frame.size());
+    if (axes && of_scan) {
+        refuse_axes(*axes, role, where, input);
+    }
+    if (!axes || axes->extents != frame) {
+        return "";
+    }
+    return fmt::format("the {} ({}) is taken as it is for images of {} of the input; images of {} "
+                       "have the same extents: if it is one of these, put correct before what "
+                       "moves or drops axes",
+                       role.name, where, axes->images, axes->source);
 }
 
 /// So that no sum of sizes passes 2⁶³: what is computed takes below 64 bytes a pixel of an image,
@@ -249,9 +324,13 @@ Images open_images(const FieldSource& asked, const FieldRole& role, const JobInp
     const std::string file = source.file.value_or(input.source.file);
     const DatasetLayout layout = field_layout(file, role, input, source);
     const std::string where = key_of(role) + ", " + file + ":" + layout.dataset;
+    const bool is_exchange = !asked.dataset && source.dataset;
+    const FrameRoles& roles = source.file || source.dataset ? layout.roles : input.roles;
+    std::string note = check_axes(is_exchange || roles.known(), role, where, input, frame);
     const DatasetPart part = part_of(layout, source, role, input, frame, where);
     const std::size_t leading = part.count.size() - frame.size();
     Images images;
+    images.note = std::move(note);
     images.reduce = source.reduce;
     images.count = checked_product(std::span(part.count).first(leading));
     images.columns = frame.back();

@@ -179,6 +179,7 @@ std::vector<PipelineStep> PipelineParameters::made(const JobInput& input,
             next.channels = channels_of(*job);
             next.invalid = job->invalid();
             next.setup = setup_after(*job, std::move(next.setup));
+            next.source_axes = source_axes_after(*job, std::move(next.source_axes));
             next.axes = axes_after(*job, std::move(next.axes));
         } catch (const Error& error) {
             throw at_step(error, step, i == 0 ? nullptr : &steps_[i - 1]);

@@ -54,6 +54,17 @@ ScanSetup setup_before(ScanSetup setup, const std::vector<PipelinePass>& passes,
     return setup;
 }
 
+/// Which axes of the job's source those of what pass `index` reads are.
+std::vector<std::int64_t> axes_before(std::vector<std::int64_t> axes,
+                                      const std::vector<PipelinePass>& passes, std::size_t index) {
+    for (std::size_t i = 0; i < index; ++i) {
+        for (const StepFacts& step : passes[i].steps) {
+            axes = source_axes_after(*step.job, std::move(axes));
+        }
+    }
+    return axes;
+}
+
 /// The place of pass `index` of the prepared job.
 PassPlace place_of_pass(const PreparedJob& prepared, const JobInput& input,
                         const std::vector<PipelinePass>& passes, std::size_t index) {
@@ -68,6 +79,7 @@ PassPlace place_of_pass(const PreparedJob& prepared, const JobInput& input,
         origin.rules = whole.input.rules;
         origin.roles = input.roles;
         origin.part = input.part;
+        origin.axes = axes_before(input.source_axes, passes, index);
         origin.invalid = passes[index].invalid;
         origin.invalid_rule = input.invalid_rule;
         origin.mask = prepared.mask;

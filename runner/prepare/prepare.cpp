@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 namespace runner {
@@ -195,6 +196,17 @@ class MaskOfSource final : public SourceMask {
     FileAccess* files_;
 };
 
+/// The axes of the source that the input has.
+std::vector<std::int64_t> axes_of_source(const PreparedJob& prepared) {
+    std::vector<std::int64_t> axes(prepared.input.array.shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    if (prepared.part) {
+        const std::vector<std::size_t> kept = prepared.part->axes();
+        axes.assign(kept.begin(), kept.end());
+    }
+    return axes;
+}
+
 InvalidRule invalid_rule(const JobFile::Input::Invalid& declared) {
     using Rule = JobFile::Input::Invalid::Rule;
     switch (declared.rule) {
@@ -218,6 +230,7 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
         given.source = {origin->file, origin->dataset};
         given.roles = origin->roles;
         given.part = origin->part;
+        given.source_axes = origin->axes;
         given.invalid_rule = origin->invalid_rule;
         given.setup = origin->setup;
         if (origin->mask && !origin->mask->rows.empty()) {
@@ -226,6 +239,7 @@ JobInput job_input(const PreparedJob& prepared, FileAccess& files) {
         }
         return given;
     }
+    given.source_axes = axes_of_source(prepared);
     given.setup = prepared.part ? setup_of_part(prepared.layout.setup, *prepared.part)
                                 : prepared.layout.setup;
     if (!prepared.input_is_missing) {

@@ -30,8 +30,9 @@ struct InputOrigin {
     std::string identity;   ///< of the job that makes this pass's input of it
     FrameRoles roles = {};  ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};
-    std::optional<double> invalid = {}; ///< of what is read, as JobInput's
-    InvalidRule invalid_rule = {};      ///< of the job, as JobInput's
+    std::vector<std::int64_t> axes = {}; ///< of what is read, as JobInput's source_axes
+    std::optional<double> invalid = {};  ///< of what is read, as JobInput's
+    InvalidRule invalid_rule = {};       ///< of the job, as JobInput's
     /// The mask of the job's input, for other frames of it; null: there is none.
     std::shared_ptr<const InputMask> mask = {};
     double masked = 0;                 ///< the number that its masked elements are

@@ -150,6 +150,53 @@ def test_fields_are_of_their_roles():
 
 
 @pytest.mark.quick
+def test_fields_are_of_rows_and_columns():
+    """Six projections of 6 x 6 elements: fields have the extents of an image whatever its axes are."""
+    key = np.array([2, 1] + [0] * 6 + [1, 2])
+    array = np.random.default_rng(5).integers(300, 900, (len(key), 6, 6)).astype("u2")
+    array[key == 1] += 2000
+    with h5py.File("square.nxs", "w") as file:
+        classed(file, entry="NXentry", entry__data="NXdata")
+        file["entry/data"].attrs["signal"] = "data"
+        file["entry/data/data"], file["entry/data/image_key"], file["crossed_flat"] = array, key, array[1].T
+        for name in ("x_pixel_size", "y_pixel_size"):  # these name the axes
+            file["entry/data"][name] = 6.5
+            file["entry/data"][name].attrs["units"] = "um"
+    images = array.astype("f8")
+    dark, flat = images[key == 2].mean(0), images[key == 1].mean(0)
+    wanted = (images[key == 0] - dark) / (flat - dark)
+    for axis, axes in (("y", "axes 0 and 2"), ("x", "axes 0 and 1")):
+        for keys in ("", 'flat = { file = "square.nxs" }\ndark = 0', 'dark = { frames = "0:1" }\nflat = 1'):
+            write_job("found.toml", "correct", "square.nxs", more=f"select = {{ {axis} = 2 }}", keys=keys)
+            bad(2, ["is not of the images", "has axes 1 and 2", axes, 'y = "2:3"'], "found.toml", "--quiet")
+    found = made("correct", "square.nxs", more='select = { y = "2:3", x = "::2" }', keys="")
+    assert np.allclose(found, wanted[:, 2:3, ::2], rtol=1e-5)
+
+    def same_elements(right):
+        with h5py.File("found.h5") as file:
+            assert np.allclose(file["d"][()], right, rtol=1e-5)
+
+    def steps(*tables):
+        pathlib.Path("found.toml").write_text(
+            '[input]\nfile = "square.nxs"\n[output]\nfile = "found.h5"\ndataset = "/d"\noverwrite = true\n'
+            + "".join(f"[[step]]\n{table}\n" for table in tables))
+    transpose, correct = 'kind = "transpose"\npermutation = [{}]', 'kind = "correct"'
+    for permutation in ("0, 2, 1", "1, 0, 2", "2, 1, 0"):
+        for between in ([], ['kind = "median"\nsize = [1, 3, 3]']):  # in one pass and in several
+            steps(transpose.format(permutation), *between, correct)
+            bad(2, ["is not of the images", "has axes 1 and 2", "Put correct before the step"], "found.toml", "--quiet")
+    turned = transpose.format("0, 2, 1")
+    for tables, right in (((turned, turned, correct), wanted), ((correct, turned), wanted.transpose(0, 2, 1))):
+        steps(*tables)
+        call("found.toml", "--quiet")
+        same_elements(right)
+    # Nobody knows the axes of an image that is named: it is taken as it is, and a warning says so.
+    steps(turned, 'kind = "correct"\nflat = { dataset = "/crossed_flat", reduce = "none" }\ndark = 0')
+    assert "/crossed_flat) is taken as it is for images of axes 2 and 1" in call("found.toml", "--quiet").stderr
+    same_elements((images[key == 0] / images[1]).transpose(0, 2, 1))
+
+
+@pytest.mark.quick
 def test_fields_of_another_scan():
     with h5py.File("calib.nxs", "w") as file:
         file["entry/data/data"] = np.repeat(np.array([100, 100, 3000, 3200, 1000, 1000], "u2"), 20).reshape(6, 4, 5)
