@@ -193,8 +193,9 @@ std::vector<std::string> warning_of(const PreparedJob& prepared,
 
 /// The flats and darks that the output keeps.
 std::unique_ptr<RowReader> kept_rows(const PreparedJob& prepared) {
-    return open_kept_frames(prepared,
-                            open_probed_rows(prepared.layout, prepared.file.input.rules, 1));
+    return open_kept_frames(prepared, [&](const DatasetLayout& layout) {
+        return open_probed_rows(layout, prepared.file.input.rules, 1);
+    });
 }
 
 /// Kept frames are what they are by the image_key alone: without it they would be projections.

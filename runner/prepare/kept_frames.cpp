@@ -7,6 +7,9 @@
 #include "io/rows/file_elements.hpp"
 #include "io/rows/row_geometry.hpp"
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/invalid.hpp"
+#include "kernels/queue/cpu_queue.hpp"
+#include "runner/prepare/input_mask.hpp"
 #include "runner/prepare/prepare.hpp"
 
 #include <algorithm>
@@ -103,12 +106,25 @@ void check_scan(const PreparedJob& prepared) {
     }
 }
 
-/// Rows as elements of another type, which has all their numbers. They are made in memory of its
-/// own, as large as the caller's.
+/// Refuses what would make values of invalid elements of flats and darks.
+void check_invalid(const PreparedJob& prepared) {
+    if (prepared.input.invalid_value && !prepared.job->invalid()) {
+        refuse_kept_frames(
+            "elements of the scan may be invalid, and in what the job makes none is: "
+            "those of its flats and darks would be values",
+            "Leave output.keep_fields out, or write input.invalid = \"none\" if all "
+            "elements are values");
+    }
+}
+
+/// Rows as elements of another type, which has all their numbers, and with its invalid element for
+/// theirs. They are made in memory of its own, as large as the caller's.
 class ConvertedRows final : public RowReader {
   public:
-    ConvertedRows(std::unique_ptr<RowReader> rows, ElementType type)
-        : rows_(std::move(rows)), info_(rows_->info()) {
+    /// `invalid`: which elements are, of the rows and of what is made of them.
+    ConvertedRows(std::unique_ptr<RowReader> rows, ElementType type,
+                  std::optional<InvalidMapping> invalid)
+        : rows_(std::move(rows)), invalid_(invalid), info_(rows_->info()) {
         info_.array = {type, info_.array.shape};
         info_.offset.reset();
     }
@@ -119,18 +135,43 @@ class ConvertedRows final : public RowReader {
         const ArrayInfo& from = rows_->info().array;
         const std::int64_t count = rows * row_elements(from);
         bytes_.resize(static_cast<std::size_t>(rows * row_bytes(from)));
-        numbers_.resize(static_cast<std::size_t>(count));
         rows_->read(first, rows, bytes_.data());
-        load_elements(from.type, bytes_.data(), count, numbers_.data());
-        store_elements(info_.array.type, numbers_.data(), count, to);
+        if (from.type == info_.array.type) {
+            std::copy(bytes_.begin(), bytes_.end(), to);
+        } else {
+            numbers_.resize(static_cast<std::size_t>(count));
+            load_elements(from.type, bytes_.data(), count, numbers_.data());
+            store_elements(info_.array.type, numbers_.data(), count, to);
+        }
+        if (invalid_) {
+            CpuQueue queue(1);
+            mark_invalid(queue, *invalid_, count, bytes_.data(), to);
+        }
     }
 
   private:
     std::unique_ptr<RowReader> rows_;
+    std::optional<InvalidMapping> invalid_;
     DatasetInfo info_;
     std::vector<std::byte> bytes_;
     std::vector<double> numbers_;
 };
+
+/// The flats and darks of the input with their masks.
+std::unique_ptr<RowReader>
+masked_fields(const PreparedJob& prepared,
+              const std::function<std::unique_ptr<RowReader>(const DatasetLayout& layout)>& open) {
+    const DatasetPart& fields = prepared.kept->fields;
+    std::unique_ptr<RowReader> rows = open_widened_rows(open_part(open(prepared.layout), fields));
+    if (!prepared.mask) {
+        return rows;
+    }
+    InputMask mask = *prepared.mask;
+    for (InputMask::Rows& each : mask.rows) {
+        each.part = fields;
+    }
+    return open_masked_rows(std::move(rows), mask, open, 1);
+}
 
 /// The frames that the job takes and the flats and darks, as parts of the scan. @throws Error
 /// (usage) where it has neither flats nor darks.
@@ -208,15 +249,23 @@ std::optional<KeptFrames> kept_frames(const PreparedJob& prepared) {
                                type_text(prepared.input.array),
                            "Name another output.dtype, or leave it out");
     }
+    check_invalid(prepared);
     return split_scan(prepared);
 }
 
-std::unique_ptr<RowReader> open_kept_frames(const PreparedJob& prepared,
-                                            std::unique_ptr<RowReader> rows) {
-    const ElementType type = prepared.output().type;
-    rows = open_widened_rows(open_part(std::move(rows), prepared.kept->fields));
-    return rows->info().array.type == type ? std::move(rows)
-                                           : std::make_unique<ConvertedRows>(std::move(rows), type);
+std::unique_ptr<RowReader> open_kept_frames(
+    const PreparedJob& prepared,
+    const std::function<std::unique_ptr<RowReader>(const DatasetLayout& layout)>& open) {
+    std::unique_ptr<RowReader> rows = masked_fields(prepared, open);
+    const ElementType from = rows->info().array.type;
+    const ElementType to = prepared.output().type;
+    const std::optional<double> invalid = prepared.job->invalid();
+    if (!prepared.input.invalid_value || !invalid) {
+        return from == to ? std::move(rows)
+                          : std::make_unique<ConvertedRows>(std::move(rows), to, std::nullopt);
+    }
+    return std::make_unique<ConvertedRows>(
+        std::move(rows), to, InvalidMapping{from, *prepared.input.invalid_value, to, *invalid});
 }
 
 } // namespace runner

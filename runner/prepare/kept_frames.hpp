@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/input/dataset_layout.hpp"
 #include "io/rows/dataset_part.hpp"
 #include "io/rows/frame_roles.hpp"
 #include "io/rows/rows.hpp"
 #include "io/writers/kept_frames.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +41,10 @@ std::optional<KeptFrames> kept_frames(const PreparedJob& prepared);
 /// @throws Error (usage): the output cannot keep them.
 [[noreturn]] void refuse_kept_frames(const std::string& why, const std::string& try_this);
 
-/// The flats and darks as elements of the output. `rows`: of the whole input.
-std::unique_ptr<RowReader> open_kept_frames(const PreparedJob& prepared,
-                                            std::unique_ptr<RowReader> rows);
+/// The flats and darks as elements of the output: what is invalid of them in the input is so there.
+/// `open` opens the whole input, and masks.
+std::unique_ptr<RowReader> open_kept_frames(
+    const PreparedJob& prepared,
+    const std::function<std::unique_ptr<RowReader>(const DatasetLayout& layout)>& open);
 
 } // namespace runner

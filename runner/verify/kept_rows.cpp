@@ -31,8 +31,9 @@ void for_ranges(const FinishedOutput& output, RowRange made,
 }
 
 std::unique_ptr<RowReader> open_scan(const PreparedJob& prepared) {
-    return open_kept_frames(prepared,
-                            open_probed_rows(prepared.layout, prepared.file.input.rules, 1));
+    return open_kept_frames(prepared, [&](const DatasetLayout& layout) {
+        return open_probed_rows(layout, prepared.file.input.rules, 1);
+    });
 }
 
 } // namespace

@@ -148,6 +148,69 @@ def test_the_output_is_an_input():
     check("again.nx", as_they_are())
 
 
+def masked_scan(fill=None):
+    """A scan whose flats, darks and projections have invalid elements: by a mask of all frames, or by a number."""
+    scan("scan.nx")
+    mask = np.random.default_rng(4).random(SHAPE) < 0.15
+    mask[:, 1, 1] = True
+    with h5py.File("scan.nx", "r+") as file:
+        data = file[DATA]
+        if fill is None:
+            file["entry0000/instrument/detector/pixel_mask"] = mask.astype("u1")
+        else:
+            data[...] = np.where(mask, fill, data[()])
+            data.attrs["_FillValue"] = np.uint16(fill)
+    return mask
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("fill", [None, 7])
+@pytest.mark.parametrize("last", ["", 'parts = 2\nchunk = [1, 3, 8]\ncompression = "deflate"'])
+def test_invalid_elements_of_fields(fill, last):
+    mask = masked_scan(fill)
+    raw = frames_of()
+    for kind, keys, dtype in ((*MEDIAN, "uint16"), ("convolve", "row_taps = [1.0]\ncolumn_taps = [1.0]", "float32")):
+        write_job(kind, keys, last=f'{last}\noverwrite = true\ndtype = "{dtype}"' if kind == "convolve" else
+                  f"{last}\noverwrite = true")
+        call("job.toml", "--quiet")
+        with h5py.File("o.nx") as file:
+            data, lost = file[DATA][()], file[DATA].attrs["_FillValue"]
+        assert data.dtype == dtype
+        invalid = np.isnan(data) if dtype == "float32" else data == lost
+        assert (invalid == mask).all() and (data[~mask] == raw[~mask]).all()
+        assert "all right" in good("verify", "o.nx")
+        for source in ("scan.nx", "o.nx"):
+            write_job("correct", 'dead = "invalid"', source=source, output=f"c-{source}", keep="false",
+                      last="overwrite = true")
+            call("job.toml", "--quiet")
+        assert np.array_equal(frames_of("c-o.nx"), frames_of("c-scan.nx"), equal_nan=True)
+
+
+@pytest.mark.quick
+def test_repair_of_invalid_fields():
+    masked_scan()
+    write_job(*MEDIAN)
+    call("job.toml", "--quiet")
+    good_bytes = pathlib.Path("o.nx").read_bytes()
+    with h5py.File("o.nx") as file:
+        place = file["/runner/fields"].id.get_offset() + 2 * (SHAPE[2] + 1)  # a masked element
+    damaged = bytearray(good_bytes)
+    damaged[place] ^= 0x10
+    pathlib.Path("o.nx").write_bytes(damaged)
+    call("verify", "o.nx", code=7)
+    good("repair", "o.nx")
+    assert pathlib.Path("o.nx").read_bytes() == good_bytes
+
+
+@pytest.mark.quick
+def test_invalid_fields_where_none_is_invalid():
+    masked_scan()
+    write_job("fill", "reach = [9, 9]\nrest = 0.0")
+    bad(2, ["output.keep_fields", "may be invalid"], "job.toml", "--quiet")
+    write_job("fill", "reach = [9, 9]\nrest = 0.0", keep="false")
+    call("job.toml", "--quiet")
+
+
 @pytest.mark.quick
 def test_verify_and_repair_see_a_flipped_bit():
     scan("scan.nx")
