@@ -327,7 +327,7 @@ class DatasetCheck {
 
 /// What the file says of the frames of a dataset that is checked.
 FrameRoles roles_of(const FileHandle& handle, const DatasetLayout& layout,
-                    const OutsideFiles& outside, DatasetCheck& check) {
+                    const OutsideFiles& outside, DatasetCheck& check, FileMarks& files) {
     FrameRoles roles;
     const FrameKey key = find_frame_key(handle, layout.file, layout.dataset, outside);
     roles.fault = key.fault;
@@ -344,8 +344,9 @@ FrameRoles roles_of(const FileHandle& handle, const DatasetLayout& layout,
             return roles;
         }
     }
-    OwnFiles files;
-    return read_frame_roles(layout.file, key, layout.info.array.shape.front(), files);
+    files.insert(key.files.begin(), key.files.end());
+    OwnFiles own;
+    return read_frame_roles(layout.file, key, layout.info.array.shape.front(), own);
 }
 
 } // namespace
@@ -369,7 +370,7 @@ DatasetLayout check_dataset(const std::string& file, const std::string& dataset,
     DatasetCheck check(outside, rules, files);
     DatasetLayout layout = check.check(file, found, 0);
     layout.info.notes.insert(layout.info.notes.end(), check.notes().begin(), check.notes().end());
-    layout.roles = roles_of(readable, layout, outside, check);
+    layout.roles = roles_of(readable, layout, outside, check, files);
     layout.setup = read_scan_setup(readable, file, layout.dataset, layout.roles.key, outside);
     place_axes(layout, outside);
     space_pixels(layout.setup, layout.info.axes);

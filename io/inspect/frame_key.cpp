@@ -6,6 +6,7 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/inspect/nexus_file.hpp"
+#include "io/inspect/scan_setup.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -46,6 +47,7 @@ class KeySearch {
             if (!found.key.empty()) {
                 found = found.control.empty() ? with_control(std::move(found)) : found;
                 found.groups = groups_of_frames(found.key);
+                add_angles(found);
                 return found;
             }
             fault = fault.empty() ? found.fault : fault;
@@ -53,7 +55,7 @@ class KeySearch {
         if (fault.empty() && is_signal_ && !has_other_key_) {
             fault = missing_key();
         }
-        return {"", "", fault, {}};
+        return {"", "", fault, {}, {}, {}};
     }
 
   private:
@@ -224,7 +226,7 @@ class KeySearch {
             if (is_of_frames(place, found.key)) {
                 FrameKey other = key_in(place);
                 if (!other.fault.empty()) {
-                    return {"", "", std::move(other.fault), {}};
+                    return {"", "", std::move(other.fault), {}, {}, {}};
                 }
                 found.control = std::move(other.control);
                 return found;
@@ -253,6 +255,20 @@ class KeySearch {
             }
         }
         return groups;
+    }
+
+    /// Angles may be behind links into other files, as the frames themselves are in a master file.
+    void add_angles(FrameKey& key) const {
+        std::vector<std::string> groups = key.groups;
+        groups.push_back(path_below(entry_of_scan(file_, group_of_path(key.key)), "sample"));
+        groups.push_back(group_of_path(dataset_));
+        for (const std::string& group : groups) {
+            key.angles.push_back(path_below(group, "rotation_angle"));
+            try {
+                key.files.merge(file_.files_of(key.angles.back()));
+            } catch (const Error&) { // who reads them says why not
+            }
+        }
     }
 
     bool is_same(const std::string& one, const std::string& other) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 
@@ -18,6 +19,8 @@ struct FrameKey {
     /// The groups where other lists of the same frames may be, the key's own first: a group of
     /// links need not have them all.
     std::vector<std::string> groups = {};
+    std::vector<std::string> angles = {}; ///< datasets that are their angles where they are there
+    FileMarks files = {};                 ///< other files that links to these angles lead through
 };
 
 /// Looks for an image_key beside the dataset, beside what its name is a link to or what

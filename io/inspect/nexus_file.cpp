@@ -153,9 +153,16 @@ std::string NexusFile::real_path(const std::string& path) const {
     return name;
 }
 
+FileMarks NexusFile::files_of(const std::string& path) const {
+    return check_links(handle_, file_, path, outside_);
+}
+
 bool NexusFile::is_same(const std::string& a, const std::string& b) const {
-    const std::optional<Place> first = place_of(open(a));
-    const std::optional<Place> second = place_of(open(b));
+    // Both stay open: another file that is opened again has another number.
+    const ObjectHandle one = open(a);
+    const ObjectHandle other = open(b);
+    const std::optional<Place> first = place_of(one);
+    const std::optional<Place> second = place_of(other);
     return first && second && first->file == second->file && first->address == second->address;
 }
 

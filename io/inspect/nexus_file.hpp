@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "io/files/file_mark.hpp"
 #include "io/files/input_rules.hpp"
 #include "io/hdf5/hdf5_handle.hpp"
 #include "io/inspect/file_content.hpp"
@@ -40,6 +41,8 @@ class NexusFile {
                                              const std::string& nx_class) const;
     /// Where the object is itself, as far as links led to it; "" where it is in another file.
     std::string real_path(const std::string& path) const;
+    /// The other files that links lead through to it.
+    FileMarks files_of(const std::string& path) const;
     /// Whether two paths lead to one object.
     bool is_same(const std::string& a, const std::string& b) const;
 

@@ -18,6 +18,8 @@ namespace {
 constexpr int deepest_group = 5;
 constexpr const char* usual_detector = "instrument/detector";
 constexpr const char* angle = "rotation_angle";
+constexpr const char* sample_angle = "sample/rotation_angle";
+constexpr const char* in_other_file = "it is in another file";
 
 PlainValue text_value(std::string text) {
     PlainValue value;
@@ -43,14 +45,17 @@ class ScanReader {
         walk("", entry_, 0);
         for (const std::string& key : {key_.key, key_.control}) {
             if (!key.empty()) {
-                add_dataset(std::string(usual_detector) + key.substr(key.rfind('/')), key);
+                try_dataset(std::string(usual_detector) + key.substr(key.rfind('/')), key);
             }
         }
-        for (const std::string& group : {group_of_path(dataset_), detector_}) {
-            add_dataset(std::string("sample/") + angle, path_below(group, angle));
+        for (const std::string& path : key_.angles) {
+            try_dataset(sample_angle, path);
         }
         erase("definition");
-        items_.push_back({"definition", {}, text_value("NXtomo"), {}, {}});
+        if (has(usual_detector + key_.key.substr(key_.key.rfind('/'))) &&
+            (!loses_angles_ || has(sample_angle))) { // without these it is none
+            items_.push_back({"definition", {}, text_value("NXtomo"), {}, {}});
+        }
         std::sort(items_.begin(), items_.end(),
                   [](const ScanItem& a, const ScanItem& b) { return a.path < b.path; });
         return std::move(items_);
@@ -66,8 +71,12 @@ class ScanReader {
         std::erase_if(items_, [&](const ScanItem& item) { return item.path == path; });
     }
 
-    void leave_out(const std::string& path, const std::string& why) const {
-        left_out_.push_back(path + ": " + why);
+    void leave_out(const std::string& path, const std::string& why) {
+        loses_angles_ = loses_angles_ || path.ends_with(std::string("/") + angle);
+        std::string text = path + ": " + why;
+        if (std::find(left_out_.begin(), left_out_.end(), text) == left_out_.end()) {
+            left_out_.push_back(std::move(text));
+        }
     }
 
     /// Adds what is in a group, and in those below it.
@@ -93,8 +102,7 @@ class ScanReader {
 
     void visit(const std::string& item, const std::string& path, int depth) {
         H5L_info_t link{};
-        if (H5Lget_info(handle_.get(), path.c_str(), &link, H5P_DEFAULT) < 0 ||
-            link.type == H5L_TYPE_EXTERNAL) {
+        if (H5Lget_info(handle_.get(), path.c_str(), &link, H5P_DEFAULT) < 0) {
             return;
         }
         if (file_.is_dataset(path)) {
@@ -104,8 +112,10 @@ class ScanReader {
         const std::string nx_class = file_.text(path, "NX_class").value_or("");
         const bool is_other = nx_class == "NXdata" || nx_class == "NXentry" ||
                               nx_class == "NXsubentry" || nx_class == "NXprocess";
-        if (link.type == H5L_TYPE_HARD && !is_other && depth < deepest_group &&
-            file_.is_group(path)) {
+        if (link.type == H5L_TYPE_EXTERNAL && !is_other) {
+            leave_out(path, file_.is_group(path) ? in_other_file : "it leads to nothing");
+        } else if (link.type == H5L_TYPE_HARD && !is_other && depth < deepest_group &&
+                   file_.is_group(path)) {
             add_group(item, path);
             walk(item, path, depth + 1);
         }
@@ -125,18 +135,44 @@ class ScanReader {
         items_.push_back(std::move(made));
     }
 
-    void add_dataset(const std::string& item, const std::string& path) {
-        if (has(item) || !file_.is_dataset(path) || file_.real_path(path).empty() ||
-            file_.is_same(path, dataset_)) {
-            return; // another file is not of the job's identity
+    /// Whether what this is may be in another file, which is of the job's identity then.
+    bool is_followed(const std::string& path) const {
+        std::vector<std::string> followed = key_.angles;
+        followed.insert(followed.end(), {key_.key, key_.control});
+        return std::any_of(followed.begin(), followed.end(), [&](const std::string& each) {
+            return !each.empty() && (each == path || file_.is_same(each, path));
+        });
+    }
+
+    void try_dataset(const std::string& item, const std::string& path) {
+        try {
+            add_dataset(item, path);
+        } catch (const Error& error) {
+            leave_out(path, error.text().why);
         }
+    }
+
+    void add_dataset(const std::string& item, const std::string& path) {
+        if (has(item) || !file_.is_dataset(path) || file_.is_same(path, dataset_)) {
+            return;
+        }
+        const bool is_elsewhere = file_.real_path(path).empty() && !is_followed(path);
         ScanItem made{item, {}, {}, {}, ScanItem::Kind::fixed};
         if (const std::optional<std::string> text = file_.dataset_text(path)) {
             made.value = text_value(*text);
+            if (is_elsewhere) {
+                return leave_out(path, in_other_file);
+            }
         } else {
             const DatasetHandle dataset(H5Dopen2(handle_.get(), path.c_str(), H5P_DEFAULT));
             if (!is_list_of_numbers(dataset)) {
+                if (is_followed(path)) {
+                    leave_out(path, "it is no list of numbers that is stored as such");
+                }
                 return;
+            }
+            if (is_elsewhere) {
+                return leave_out(path, in_other_file);
             }
             if (extents_of(dataset).empty()) {
                 check_number(dataset, path);
@@ -193,6 +229,7 @@ class ScanReader {
     std::string detector_; ///< the group of the key
     std::string entry_;
     std::vector<ScanItem> items_;
+    bool loses_angles_ = false; ///< there are angles, and they are left out
 };
 
 } // namespace

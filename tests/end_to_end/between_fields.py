@@ -47,16 +47,25 @@ def scan(random, key=KEY, data="link", **lists):
         detector["image_key"] = key
         for name, values in lists.items():
             detector[name] = values
-        data = entry.create_group("data")
-        data.attrs.update({"NX_class": "NXdata", "signal": "data"})
-        if data == "hard":
-            data["data"], data["image_key"] = detector["data"], detector["image_key"]
+        data_group = entry.create_group("data")
+        data_group.attrs.update({"NX_class": "NXdata", "signal": "data"})
+        if data == "external":
+            file.move("entry/instrument/detector/data", "frames")
+            with h5py.File("camera.h5", "w") as camera:
+                file.copy("frames", camera)
+                camera["key"] = key
+            del file["frames"], detector["image_key"]
+            for group in (detector, data_group):
+                group["data"] = h5py.ExternalLink("camera.h5", "/frames")
+                group["image_key"] = h5py.ExternalLink("camera.h5", "/key")
+        elif data == "hard":
+            data_group["data"], data_group["image_key"] = detector["data"], detector["image_key"]
         else:
-            data["data"] = h5py.SoftLink("/entry/instrument/detector/data")
+            data_group["data"] = h5py.SoftLink("/entry/instrument/detector/data")
         if data == "links":
-            data["image_key"] = h5py.SoftLink("/entry/instrument/detector/image_key")
+            data_group["image_key"] = h5py.SoftLink("/entry/instrument/detector/image_key")
         if data == "copied key":
-            data["image_key"] = key
+            data_group["image_key"] = key
     return frames
 
 
@@ -195,7 +204,7 @@ def test_times(random):
         assert json.loads(pathlib.Path("report.json").read_text())["warnings"], "warned of in the report"
 
 
-@pytest.mark.parametrize("data", ["hard", "links", "copied key"])
+@pytest.mark.parametrize("data", ["hard", "links", "copied key", "external"])
 def test_times_beside_links(random, data):
     """The NXdata group has the data and the key, as NXtomo has it, and the detector alone the times."""
     times = np.cumsum(random.integers(1, 900, len(KEY))) / 7

@@ -212,6 +212,72 @@ def test_what_no_longer_holds():
         assert file["entry0000/instrument/detector/x_rotation_axis_pixel_position"][()] == 1.5
 
 
+def link_elsewhere(top, *paths, file="camera.h5"):
+    """Puts these datasets into another file, and links to it in their place."""
+    with h5py.File("camera.h5", "a") as camera:
+        for path in paths:
+            name = path.replace("/", "_")
+            if path in top and name not in camera:
+                top.copy(path, camera, name)
+            del top[path]
+            top[path] = h5py.ExternalLink(file, "/" + name)
+
+
+LISTS = ["instrument/detector/image_key", "instrument/detector/image_key_control", "sample/rotation_angle"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("paths", [LISTS, LISTS[2:], LISTS[:2], ["instrument/detector/data", *LISTS]])
+def test_lists_in_another_file(paths):
+    """Master files have links to the angles and to the key, as to the frames."""
+    scan("scan.nx", more=lambda top: link_elsewhere(top, *paths))
+    write_job("median", KINDS["median"])
+    said = call("j.toml", "--quiet").stderr
+    assert not said, said
+    check("o.nx", "entry0000", PROJECTIONS)
+    with h5py.File("o.nx") as file:
+        assert isinstance(file["entry0000"].get("sample/rotation_angle", getlink=True), h5py.HardLink)
+    with h5py.File("camera.h5", "a") as camera:  # it is of the job's identity
+        camera[paths[-1].replace("/", "_")][0] += 1
+    assert "camera.h5" in call("j.toml", "--quiet", "--set", "output.overwrite=false", code=4).stderr
+
+
+@pytest.mark.quick
+def test_a_master_file():
+    """The NXdata group and the detector have links to the same lists."""
+    def more(top):
+        link_elsewhere(top, "instrument/detector/data", *LISTS)
+        del top["data/data"], top["data/rotation_angle"]
+        for name, path in (("data", "instrument/detector/data"), ("image_key", LISTS[0]), ("rotation_angle", LISTS[2])):
+            top["data"][name] = h5py.ExternalLink("camera.h5", "/" + path.replace("/", "_"))
+    scan("scan.nx", more=more)
+    for dataset in ("", "data/data", "instrument/detector/data"):
+        named = f'dataset = "/entry0000/{dataset}"' if dataset else ""
+        write_job("median", KINDS["median"], more=named)
+        said = call("j.toml", "--quiet").stderr
+        assert not said, said
+        check("o.nx", "entry0000", PROJECTIONS)
+
+
+@pytest.mark.quick
+def test_what_is_elsewhere_is_named():
+    def more(top):
+        link_elsewhere(top, "instrument/detector/distance", "title", "instrument/source")
+        top["instrument/far"] = h5py.ExternalLink("gone.h5", "/far")
+    scan("scan.nx", more=more)
+    write_job("median", KINDS["median"])
+    said = call("j.toml", "--quiet").stderr
+    for name in ("/entry0000/instrument/detector/distance: it is in another", "/entry0000/title", "instrument/source",
+                 "/entry0000/instrument/far"):
+        assert name in said, said
+    # Without its angles it is no NXtomo.
+    scan("scan.nx", more=lambda top: link_elsewhere(top, "sample/rotation_angle", file="gone.h5"))
+    said = call("j.toml", "--quiet").stderr
+    assert "/entry0000/sample/rotation_angle: " in said and "gone.h5" in said, said
+    with h5py.File("o.nx") as file:
+        assert "definition" not in file["entry0000"] and "image_key" in file["entry0000/instrument/detector"]
+
+
 @pytest.mark.quick
 def test_same_bytes():
     scan("scan.nx")
