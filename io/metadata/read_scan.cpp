@@ -2,6 +2,7 @@
 #include "io/metadata/scan_items.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "io/hdf5/hdf5_dataset.hpp"
 #include "io/input/check_storage.hpp"
 #include "io/inspect/frame_key.hpp"
@@ -38,7 +39,8 @@ class ScanReader {
                std::vector<std::string>& left_out)
         : handle_(handle), file_(file), dataset_(std::move(dataset)), key_(std::move(key)),
           left_out_(left_out), frames_(file_.shape_of(dataset_).front()),
-          detector_(group_of_path(key_.key)), entry_(entry_of_scan(file, detector_)) {}
+          detector_(group_of_path(key_.key.empty() ? dataset_ : key_.key)),
+          entry_(entry_of_scan(file, detector_)) {}
 
     std::vector<ScanItem> read() {
         add_group("", entry_);
@@ -59,6 +61,23 @@ class ScanReader {
         std::sort(items_.begin(), items_.end(),
                   [](const ScanItem& a, const ScanItem& b) { return a.path < b.path; });
         return std::move(items_);
+    }
+
+    /// What is lost of the scan where it cannot be taken over, for messages.
+    std::string lost(const std::string& why) {
+        constexpr std::size_t most = 16;
+        walk("", entry_, 0);
+        std::erase_if(items_,
+                      [](const ScanItem& item) { return item.kind == ScanItem::Kind::group; });
+        std::string names;
+        for (std::size_t i = 0; i < std::min(items_.size(), most); ++i) {
+            names += (i == 0 ? "" : ", ") + items_[i].path;
+        }
+        if (items_.size() > most) {
+            names += fmt::format(" and {} more", items_.size() - most);
+        }
+        return fmt::format("what {} says of the scan{}: {}", entry_,
+                           names.empty() ? "" : " (" + names + ")", why);
     }
 
   private:
@@ -238,10 +257,15 @@ std::vector<ScanItem> read_scan(const FileHandle& handle, const std::string& fil
                                 const std::string& dataset, const OutsideFiles& outside,
                                 std::vector<std::string>& left_out) {
     const FrameKey key = find_frame_key(handle, file, dataset, outside);
+    const NexusFile nexus(handle, file, outside);
     if (key.key.empty()) {
+        if (!key.fault.empty()) {
+            std::vector<std::string> details;
+            left_out.push_back(
+                ScanReader(handle, nexus, path_below("/", dataset), key, details).lost(key.fault));
+        }
         return {};
     }
-    const NexusFile nexus(handle, file, outside);
     return ScanReader(handle, nexus, path_below("/", dataset), key, left_out).read();
 }
 

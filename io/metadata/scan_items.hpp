@@ -16,8 +16,9 @@ namespace runner {
 /// "instrument/detector".
 
 /// Reads the items of the scan that a dataset holds; none where it is not the frames of one. What
-/// is left out is added to `left_out`. Links lead into other files only to the key and the angles.
-/// In a process that may be lost. @throws Error (input).
+/// is left out is added to `left_out`, and where it has no key although its file says NXtomo all of
+/// it. Links lead into other files only to the key and the angles. In a process that may be lost.
+/// @throws Error (input).
 std::vector<ScanItem> read_scan(const FileHandle& handle, const std::string& file,
                                 const std::string& dataset, const OutsideFiles& outside,
                                 std::vector<std::string>& left_out);

@@ -279,6 +279,27 @@ def test_what_is_elsewhere_is_named():
 
 
 @pytest.mark.quick
+def test_a_scan_whose_frames_are_not_known():
+    """All its frames may be taken; what it says of them is lost, and one warning names it."""
+    def short(top):
+        del top["instrument/detector/image_key"], top["instrument/detector/image_key_control"]
+        top["instrument/detector/image_key"] = KEY[1:]
+
+    def none(top):
+        del top["instrument/detector/image_key"], top["instrument/detector/image_key_control"]
+    for more, why in ((short, "has 7 numbers"), (none, "there is no image_key")):
+        scan("scan.nx", more=more)
+        for output in ("o.nx", "o.tif"):
+            write_job("median", KINDS["median"], more='frames = "all"', output=output)
+            for said in (call("j.toml", "--quiet").stderr,
+                         call("convert", "scan.nx:/entry0000/data/data", "c-" + output, "--overwrite").stderr):
+                assert said.count("warning") == 1 and why in said, said
+                for name in ("sample/rotation_angle", "instrument/beam/incident_energy", "title", "definition",
+                             "instrument/detector/x_pixel_size", "instrument/detector/distance", "sample/name"):
+                    assert name in said, (name, said)
+
+
+@pytest.mark.quick
 def test_same_bytes():
     scan("scan.nx")
     found = []
