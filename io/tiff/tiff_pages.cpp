@@ -288,6 +288,7 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
     FirstPage first(tiff);
     first.description = description_of(tiff);
     JoinedMeaning meaning("pages");
+    Meaning of_first;
     for (std::int64_t number = 0;; ++number) {
         const std::string where = fmt::format("{}, page {}", file, number);
         directories.push_back(TIFFCurrentDirOffset(tiff.get()));
@@ -298,9 +299,15 @@ TiffPages list_tiff_pages(TiffHandle& tiff) {
             check_readable_shape(page.array(), where, what_pages);
             const bool is_first = pages.offsets.empty();
             const std::string own = description_of(tiff); // without one the first counts
-            meaning.add(fmt::format("page {}", number),
-                        meaning_of_page(tiff, own.empty() ? first.description : own, page,
-                                        is_first ? file : where));
+            Meaning said = meaning_of_page(tiff, own.empty() ? first.description : own, page,
+                                           is_first ? file : where);
+            if (is_first) {
+                of_first = said;
+            } else if (said.invalid.empty()) { // writers give the tag to the first page alone
+                said.invalid = of_first.invalid;
+                said.invalid_value = of_first.invalid_value;
+            }
+            meaning.add(fmt::format("page {}", number), said);
             if (is_first) {
                 if (!first.ome) { // a reduced page may be before it
                     first.description = description_of(tiff);
