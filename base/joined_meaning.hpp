@@ -32,7 +32,7 @@ class JoinedMeaning {
     /// `name`: of the part, for messages.
     void add(const std::string& name, const Meaning& part);
 
-    /// Of notes that begin alike the first, with how many parts have such a note where that is not
+    /// The first of notes that begin alike, with how many parts have such a note where that is not
     /// all of them. The marks of invalid elements are those of each part; where parts differ, they
     /// are one mark that names two of them, without a number.
     Meaning joined() const;
