@@ -89,7 +89,8 @@ def test_numbers_that_json_lacks(version):
         (root / ".zattrs").write_text(json.dumps(said))
     for source in ("in.zarr:/a", "in.zarr"):
         assert "missing_value = nan, 5" in good("inspect", source), source
-    assert "the attributes note, spread\n" in call("convert", "in.zarr:/a", "out.npy").stderr
+    warned = call("convert", "in.zarr:/a", "out.npy").stderr
+    assert "the attributes note, spread; which elements are invalid, missing_value = nan, 5\n" in warned, warned
     assert np.array_equal(np.load("out.npy"), VALID.astype("float32"))
     pathlib.Path("in.zarr/a", "0.0.0" if version == 2 else "c.0.0.0").unlink()
     good("convert", "in.zarr:/a", "out.npy", "--overwrite", says="(?s).*")
