@@ -113,8 +113,11 @@ struct OtherAxes {
 };
 
 std::optional<OtherAxes> other_axes(const JobInput& input, std::size_t axes) {
+    if (input.source_axes.size() < axes) {
+        return std::nullopt;
+    }
     const std::vector<std::int64_t> whole = source_shape(input);
-    if (whole.size() < axes || input.source_axes.size() < axes) {
+    if (whole.size() < axes) {
         return std::nullopt;
     }
     std::vector<std::int64_t> own(axes);

@@ -131,7 +131,8 @@ def test_labels_and_colours():
         assert channels_of("c.ome.zarr") == channels_of("out.ome.zarr")
     node["attributes"]["ome"]["omero"]["channels"][1]["color"] = "green"
     path.write_text(json.dumps(node))
-    good("convert", "in.ome.zarr", "d.ome.zarr")
+    warned = call("convert", "in.ome.zarr", "d.ome.zarr").stderr
+    assert warned.count("warning") == 1 and "it is green, not six hexadecimal digits" in warned, warned
     assert [one["color"] for one in channels_of("d.ome.zarr")] == ["0000FF", "FF0000", "FF00FF"]
 
 
