@@ -15,8 +15,11 @@ class JsonText {
   public:
     /// `text`: outlives this.
     explicit JsonText(std::string_view text);
+    ~JsonText() = default;
     JsonText(const JsonText&) = delete;
+    JsonText(JsonText&&) = delete;
     JsonText& operator=(const JsonText&) = delete;
+    JsonText& operator=(JsonText&&) = delete;
 
     std::string_view text() const { return text_; }
 
