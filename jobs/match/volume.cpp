@@ -164,7 +164,7 @@ std::string name_beside_space(const Axes& axes) {
 
 /// How an input of more than three axes becomes one that fits, as far as its axes are known.
 std::string fewer_axes_hint(const JobInput& input) {
-    const std::string choose = "Choose a dataset of three axes, or of two";
+    std::string choose = "Choose a dataset of three axes, or of two";
     const std::vector<std::int64_t>& shape = input.array.shape;
     if (shape.size() < 4) {
         return choose;
