@@ -185,7 +185,7 @@ void add_others(const Json& object, std::span<const std::string_view> known, con
     }
 }
 
-/// Adds what a group says and no output has, by its names. Levels of an output are made anew, so
+/// Adds what a group says and no output has, by its names. The output has levels of its own, so
 /// how these were made (`type`) is no loss.
 void list_unkept_of_group(const Json& attributes, const Json& image, DatasetInfo& info) {
     static constexpr std::array<std::string_view, 5> of_image = {
