@@ -39,7 +39,7 @@ _PATTERNS: tuple[tuple[str, _Words], ...] = (
     (r"Convert it to (uint8)", r'Convert it: x.astype("\1")'),
     (r"Put a \[\[step\]\] before it, .*(?=Convert it)", ""),
     (r"Put a \[\[step\]\] before it, (.*?)(?=\. [A-Z]|$)", _as_dict),
-    (r"Choose a dataset of three axes, or of two; input\.select = \{ c = 0 \} takes one index of another",
+    (r"Choose a dataset of three axes, or of two.*",
      "Pass an array of three axes, or of two: x[0] is the first of several"),
     (r"Choose another dataset", "Pass another array"),
     (r"Choose a dataset of", "Pass an array of"),
