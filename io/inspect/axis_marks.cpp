@@ -106,7 +106,7 @@ void add_sizes(Axes& axes, hid_t dataset) {
     }
 }
 
-/// First and step of numbers that are evenly apart.
+/// First and step of numbers that are evenly apart, and rise.
 struct EvenNumbers {
     double first = 0;
     double step = 0;
@@ -125,15 +125,15 @@ std::optional<EvenNumbers> even_numbers(hid_t dataset, std::int64_t extent) {
     const double step = (values.back() - values.front()) / static_cast<double>(extent - 1);
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!(std::abs(values[i] - values.front() - static_cast<double>(i) * step) <=
-              tolerance * std::abs(step))) {
+              tolerance * step)) {
             return std::nullopt;
         }
     }
     return EvenNumbers{values.front(), step};
 }
 
-/// What coordinates stand for by netCDF's `scale_factor` and `add_offset`. Nothing where all are
-/// one number, or NeXus says it in datasets beside them.
+/// What coordinates stand for by netCDF's `scale_factor` and `add_offset`. Nothing where that does
+/// not rise, or NeXus says it in datasets beside them.
 std::optional<EvenNumbers> unpacked(const EvenNumbers& stored, hid_t dataset,
                                     const FileHandle& file, const std::string& path) {
     const auto number = [&](const char* name, double usual) {
@@ -144,8 +144,8 @@ std::optional<EvenNumbers> unpacked(const EvenNumbers& stored, hid_t dataset,
     const EvenNumbers made{stored.first * factor + number("add_offset", 0), stored.step * factor};
     const bool is_said_beside =
         is_own_object(file, path + "_scaling_factor") || is_own_object(file, path + "_offset");
-    const bool is_apart = std::isfinite(made.first) && std::isfinite(made.step) && made.step != 0;
-    return is_apart && !is_said_beside ? std::optional(made) : std::nullopt;
+    const bool rises = std::isfinite(made.first) && std::isfinite(made.step) && made.step > 0;
+    return rises && !is_said_beside ? std::optional(made) : std::nullopt;
 }
 
 /// Unit, spacing and origin by the coordinates of an axis, if the group has them itself and they
@@ -322,8 +322,8 @@ void place_axis(Axis& axis, std::int64_t extent, const FileHandle& file,
     const std::optional<EvenNumbers> stored = even_numbers(coordinates.get(), extent);
     const auto even = stored ? unpacked(*stored, coordinates.get(), file, path) : std::nullopt;
     if (even) {
-        axis.spacing = std::abs(even->step);
-        axis.origin = even->step > 0 ? std::optional(even->first) : std::nullopt; // counted upwards
+        axis.spacing = even->step;
+        axis.origin = even->first;
     }
 }
 

@@ -102,10 +102,10 @@ bool is_of_axes(const std::string& name) {
            std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether the axes have the coordinates as a spacing and an origin.
+/// Whether the axes have the coordinates as a spacing.
 bool is_spacing(const Coordinates& coordinates, const Axes& axes) {
     const auto axis = static_cast<std::size_t>(coordinates.axis);
-    return axis < axes.each.size() && axes.each[axis].spacing && axes.each[axis].origin;
+    return axis < axes.each.size() && axes.each[axis].spacing;
 }
 
 } // namespace

@@ -93,38 +93,20 @@ def test_units_of_time(unit, name):
     assert image_of("out.ome.zarr")["axes"][0]["unit"] == name
 
 
-def test_a_unit_is_one_of_a_spacing():
-    """OME-Zarr requires a scale, and 1 is none in millimetres: a warning names the unit that is left out."""
+@pytest.mark.parametrize("places", [[1, 2, 4, 8], [8, 7.75, 7.5, 7.25]])
+def test_a_unit_is_one_of_a_spacing(places):
+    """OME-Zarr requires a scale, and 1 is none in millimetres: a warning names the unit that is left out. Coordinates
+    that are not evenly apart, and those that fall, are no spacing."""
     with h5py.File("in.nxs", "w") as file:
         group = file.create_group("entry")
         group.attrs.update(NX_class="NXdata", signal="data", axes=["y", "x"])
         group["data"] = np.zeros((4, 5), "f4")
-        group["y"], group["x"] = np.float64([1, 2, 4, 8]), np.arange(5) * 0.25
+        group["y"], group["x"] = np.float64(places), np.arange(5) * 0.25
         for name in "yx":
             group[name].attrs["units"] = "mm"
     warned = call("median", "in.nxs", "out.ome.zarr", "--size", "1,1", "--quiet").stderr
     assert "the unit mm of axis y" in warned and "the coordinates y" in warned, warned
     assert image_of("out.ome.zarr")["axes"] == [{"name": "y", "type": "space"}, {"name": "x", "type": "space", "unit": "millimeter"}]
-
-
-def test_coordinates_that_fall():
-    """Their distance is a spacing. From where they fall is not said by it, so a warning names them."""
-    with h5py.File("in.nxs", "w") as file:
-        group = file.create_group("entry")
-        group.attrs.update(NX_class="NXdata", signal="data", axes=["y", "x"])
-        group["data"] = np.zeros((4, 5), "f4")
-        group["y"], group["x"] = 8 - np.arange(4) * 0.25, 3 + np.arange(5) * 0.5
-        for name in "yx":
-            group[name].attrs["units"] = "mm"
-    assert "y 0.25 mm, x 0.5 mm from 3" in good("inspect", "in.nxs")
-    warned = call("median", "in.nxs", "out.ome.zarr", "--size", "1,1", "--quiet").stderr
-    assert "the coordinates y" in warned and "coordinates y, x" not in warned, warned
-    level = image_of("out.ome.zarr")["datasets"][0]["coordinateTransformations"]
-    assert [each["type"] for each in level] == ["scale", "translation"]
-    assert level[0]["scale"] == [0.25, 0.5] and level[1]["translation"] == [0, 3]
-    good("median", "in.nxs", "out.h5", "--size", "1,1", "--quiet")
-    with h5py.File("out.h5") as file:
-        np.testing.assert_array_equal(file["entry/y"], 8 - np.arange(4) * 0.25)
 
 
 def test_a_place_follows_its_unit():
