@@ -43,10 +43,11 @@ std::string first_bytes(const std::string& file) {
 std::string_view ending_by_bytes(const std::string& bytes) {
     using namespace std::string_view_literals;
     constexpr std::array begins = {
-        std::pair("II*\0"sv, ".tif"sv),     std::pair("MM\0*"sv, ".tif"sv),
-        std::pair("II+\0"sv, ".tif"sv),     std::pair("MM\0+"sv, ".tif"sv),
-        std::pair("\x93NUMPY"sv, ".npy"sv), std::pair("\x89PNG\r\n\x1a\n"sv, ".png"sv),
-        std::pair("SANDU1"sv, ".sand"sv),
+        std::pair("II*\0"sv, ".tif"sv),           std::pair("MM\0*"sv, ".tif"sv),
+        std::pair("II+\0"sv, ".tif"sv),           std::pair("MM\0+"sv, ".tif"sv),
+        std::pair("\x93NUMPY"sv, ".npy"sv),       std::pair("\x89PNG\r\n\x1a\n"sv, ".png"sv),
+        std::pair("SANDU1"sv, ".sand"sv),         std::pair("PK\x03\x04"sv, ".zarr.zip"sv),
+        std::pair("PK\x05\x06"sv, ".zarr.zip"sv),
     };
     for (const auto& [begin, ending] : begins) {
         if (bytes.starts_with(begin)) {

@@ -24,7 +24,7 @@ def packed(folder, archive, compression=zipfile.ZIP_STORED, **options):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("separator", "./")
-@pytest.mark.parametrize("ending", [".zarr.zip", ".ome.zarr.zip", ".ozx", ".zarr"])
+@pytest.mark.parametrize("ending", [".zarr.zip", ".ome.zarr.zip", ".ozx", ".zarr", ".zip", ".ZIP", ""])
 def test_version_2(separator, ending):
     wanted = stored(dimension_separator=separator)
     packed("in.zarr", "x" + ending, **({"allowZip64": False} if separator == "/" else {}))
@@ -80,7 +80,7 @@ def test_batch():
     call("batch", "job.toml", "--quiet")
     assert len(list(pathlib.Path("out").glob("*.npy"))) == 2
     np.save("in.npy", wanted)
-    for name in ("new.zarr.zip", "new.ozx"):
+    for name in ("new.zarr.zip", "new.ozx", "new.zip"):
         error = attempt("convert", "in.npy", name)
         assert error.returncode == 2 and name in error.stderr and not pathlib.Path(name).exists()
 
