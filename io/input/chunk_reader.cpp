@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "io/files/file.hpp"
 #include "io/files/io_threads.hpp"
+#include "io/filters/chunk_lines.hpp"
 #include "io/filters/kept_chunks.hpp"
 #include "io/filters/member_checks.hpp"
 #include "io/filters/unpacker.hpp"
@@ -31,8 +32,9 @@ std::int64_t number_bytes(ElementType type) { return size_of(type) / (is_complex
 class ChunkReader final : public RowReader {
   public:
     ChunkReader(const DatasetLayout& layout, int threads)
-        : info_(layout.info), fill_(layout.fill), places_(layout.chunks), edges_(layout.edges),
-          counts_(chunk_counts(layout.info)), where_(file_and_dataset(layout.file, layout.dataset)),
+        : info_(layout.info), lines_(info_.array, info_.chunk), fill_(layout.fill),
+          places_(layout.chunks), edges_(layout.edges), counts_(chunk_counts(layout.info)),
+          where_(file_and_dataset(layout.file, layout.dataset)),
           in_folder_(!layout.chunk_files.empty()), files_(layout), members_(layout.members),
           chunk_bytes_(byte_count({info_.array.type, info_.chunk})),
           is_packed_(!layout.filters.empty()), kept_(chunk_bytes_, most_kept_bytes),
@@ -82,10 +84,7 @@ class ChunkReader final : public RowReader {
             runs_of.begin(), runs_of.end());
         threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
             const auto& [chunk, runs] = chunks[static_cast<std::size_t>(item)];
-            const auto kept = kept_.find(chunk);
-            const std::span<const std::byte> elements =
-                kept ? *kept : load(chunk, static_cast<std::size_t>(thread));
-            copy_lines(chunk, elements, [&, &runs = runs](std::int64_t of_array) -> std::byte* {
+            const auto place_of_row = [&, &runs = runs](std::int64_t of_array) -> std::byte* {
                 const auto behind = std::upper_bound(
                     runs.begin(), runs.end(), of_array,
                     [](std::int64_t each, const auto* run) { return each < run->first; });
@@ -95,7 +94,16 @@ class ChunkReader final : public RowReader {
                 const ScatteredRows& run = **std::prev(behind);
                 const std::int64_t in_run = of_array - run.first;
                 return in_run < run.rows ? run.to + in_run * row : nullptr;
-            });
+            };
+            const auto own = static_cast<std::size_t>(thread);
+            if (const ChunkPlace* const plain = plain_place_of(chunk)) {
+                return read_lines(chunk, *plain, own, {0, lines_.count()},
+                                  [&](const StoredLines& lines) {
+                                      lines_.copy_lines(chunk, lines, place_of_row);
+                                  });
+            }
+            const auto kept = kept_.find(chunk);
+            lines_.copy_lines(chunk, {0, kept ? *kept : load(chunk, own)}, place_of_row);
         });
     }
 
@@ -103,37 +111,27 @@ class ChunkReader final : public RowReader {
     void read_chunk(const Chunk& chunk, std::int64_t first, std::int64_t end, std::byte* to,
                     std::size_t thread) {
         if (const auto kept = kept_.find(chunk)) {
-            return copy_rows(chunk, *kept, first, end, to);
+            return lines_.copy_rows(chunk, {0, *kept}, first, end, to);
         }
-        if (const std::optional<std::int64_t> row = whole_rows(chunk, first, end)) {
+        if (const std::optional<std::int64_t> row = lines_.whole_rows(chunk, first, end)) {
             const auto bytes = static_cast<std::size_t>(chunk_bytes_);
             (void)load_to(chunk, thread, {to + (*row - first) * row_bytes(info_.array), bytes});
             return;
         }
+        if (const ChunkPlace* const plain = plain_place_of(chunk)) {
+            return read_lines(
+                chunk, *plain, thread, lines_.within(chunk, first, end),
+                [&](const StoredLines& lines) { lines_.copy_rows(chunk, lines, first, end, to); });
+        }
         // Rows are read in order: the next call begins within a chunk that has more of them.
         std::optional<std::vector<std::byte>> buffer =
-            last_row(chunk) >= end ? kept_.take_buffer() : std::nullopt;
+            lines_.last_row(chunk) >= end ? kept_.take_buffer() : std::nullopt;
         if (!buffer) { // what is not kept is unpacked again
-            return copy_rows(chunk, load(chunk, thread), first, end, to);
+            return lines_.copy_rows(chunk, {0, load(chunk, thread)}, first, end, to);
         }
         const std::span<const std::byte> elements = load_to(chunk, thread, *buffer);
-        copy_rows(chunk, elements, first, end, to);
-        kept_.keep(chunk, std::move(*buffer), elements, last_row(chunk));
-    }
-
-    /// The first row of a chunk that is nothing but whole rows, one after the other, all of them in
-    /// [first, end).
-    std::optional<std::int64_t> whole_rows(const Chunk& chunk, std::int64_t first,
-                                           std::int64_t end) const {
-        const std::size_t axes = chunk.size();
-        if (axes < 2 || info_.chunk[axes - 1] != info_.array.shape[axes - 1]) {
-            return std::nullopt;
-        }
-        const std::int64_t lines = chunk_bytes_ / row_bytes(info_.array);
-        const std::int64_t row = row_of_line(chunk, 0);
-        const bool dense =
-            row >= first && row + lines <= end && row_of_line(chunk, lines - 1) == row + lines - 1;
-        return dense ? std::optional(row) : std::nullopt;
+        lines_.copy_rows(chunk, {0, elements}, first, end, to);
+        kept_.keep(chunk, std::move(*buffer), elements, lines_.last_row(chunk));
     }
 
     /// The chunk's elements at the beginning of `to`, which has a chunk's bytes.
@@ -242,6 +240,33 @@ class ChunkReader final : public RowReader {
         return file;
     }
 
+    /// Where a chunk is that is stored as its elements are, of an array of several axes; else null.
+    const ChunkPlace* plain_place_of(const Chunk& chunk) const {
+        const ChunkPlace* const place = is_packed_ || chunk.size() < 2 ? nullptr : place_of(chunk);
+        return place != nullptr && place->bytes == chunk_bytes_ ? place : nullptr;
+    }
+
+    /// Reads lines of a plain chunk, a few at a time: these are in the thread's cache when `take`
+    /// copies them.
+    template <class Take>
+    void read_lines(const Chunk& chunk, const ChunkPlace& place, std::size_t thread,
+                    const ChunkLines::Range& lines, const Take& take) {
+        constexpr std::int64_t most_bytes = 256 << 10;
+        const std::int64_t together = std::max<std::int64_t>(1, most_bytes / lines_.bytes());
+        const std::shared_ptr<const File> file = file_of(chunk, place);
+        std::vector<std::byte>& piece = packed_[thread];
+        for (std::int64_t line = lines.begin; line < lines.end; line += together) {
+            const std::int64_t bytes = std::min(together, lines.end - line) * lines_.bytes();
+            piece.resize(static_cast<std::size_t>(bytes));
+            file->read(place.offset + line * lines_.bytes(), bytes, piece.data());
+            if (info_.big_endian) {
+                const std::int64_t size = number_bytes(info_.array.type);
+                swap_bytes(piece.data(), bytes / size, size);
+            }
+            take(StoredLines{line, piece});
+        }
+    }
+
     /// The chunk as it is stored.
     const std::vector<std::byte>& fetch(const Chunk& chunk, const ChunkPlace& place,
                                         std::size_t thread) {
@@ -252,114 +277,8 @@ class ChunkReader final : public RowReader {
         return packed;
     }
 
-    /// Number of the last row of the array that the chunk holds a part of.
-    std::int64_t last_row(const Chunk& chunk) const {
-        std::int64_t row = 0;
-        for (std::size_t axis = 0; axis < row_axes(info_.array.shape); ++axis) {
-            const std::int64_t extent = info_.array.shape[axis];
-            row = row * extent + std::min(chunk[axis] + info_.chunk[axis], extent) - 1;
-        }
-        return row;
-    }
-
-    /// Copies what the chunk holds of rows [first, end) to its place among them.
-    void copy_rows(const Chunk& chunk, std::span<const std::byte> elements, std::int64_t first,
-                   std::int64_t end, std::byte* to) const {
-        const std::vector<std::int64_t>& shape = info_.array.shape;
-        const std::int64_t size = size_of(info_.array.type);
-        if (shape.size() == 1) {
-            const std::int64_t low = std::max(first, chunk[0]);
-            const std::int64_t high = std::min({end, chunk[0] + info_.chunk[0], shape[0]});
-            std::copy_n(elements.data() + (low - chunk[0]) * size, (high - low) * size,
-                        to + (low - first) * size);
-            return;
-        }
-        while (first < end) {
-            const RowBox box = box_at(shape, first, end);
-            copy_box(chunk, elements, box, to);
-            to += box.rows * row_bytes(info_.array);
-            first += box.rows;
-        }
-    }
-
-    /// Copies what the chunk holds of a box of whole rows to its place behind the box's first row.
-    /// A chunk of many frames is read a frame at a time, so lines of other rows are not looked at.
-    void copy_box(const Chunk& chunk, std::span<const std::byte> elements, const RowBox& box,
-                  std::byte* to) const {
-        const std::vector<std::int64_t>& shape = info_.array.shape;
-        const std::size_t last = shape.size() - 1;
-        const std::int64_t size = size_of(info_.array.type);
-        const std::int64_t used = std::min(info_.chunk[last], shape[last] - chunk[last]) * size;
-        const std::int64_t stored = std::ssize(elements) / (info_.chunk[last] * size);
-        std::vector<std::int64_t> low(last);
-        std::vector<std::int64_t> high(last);
-        for (std::size_t axis = 0; axis < last; ++axis) {
-            low[axis] = std::max(chunk[axis], box.start[axis]);
-            high[axis] =
-                std::min(chunk[axis] + info_.chunk[axis], box.start[axis] + box.count[axis]);
-            if (low[axis] >= high[axis]) {
-                return;
-            }
-        }
-        for (std::vector<std::int64_t> at = low; at[0] < high[0];) {
-            std::int64_t line = 0;
-            std::int64_t row = 0;
-            for (std::size_t axis = 0; axis < last; ++axis) {
-                line = line * info_.chunk[axis] + at[axis] - chunk[axis];
-                row = row * shape[axis] + at[axis] - box.start[axis];
-            }
-            const std::byte* from = elements.data() + line * info_.chunk[last] * size;
-            std::byte* place = to + row * row_bytes(info_.array) + chunk[last] * size;
-            const std::int64_t lines = std::min(high[last - 1] - at[last - 1], stored - line);
-            for (std::int64_t i = 0; i < lines; ++i) {
-                std::copy_n(from, used, place);
-                from += info_.chunk[last] * size;
-                place += row_bytes(info_.array);
-            }
-            at[last - 1] = high[last - 1];
-            for (std::size_t axis = last - 1; axis > 0 && at[axis] == high[axis]; --axis) {
-                at[axis] = low[axis];
-                ++at[axis - 1];
-            }
-        }
-    }
-
-    /// Copies each line of a chunk to its row's place, which `place_of_row` gives, or null.
-    template <class Place>
-    void copy_lines(const Chunk& chunk, std::span<const std::byte> elements,
-                    const Place& place_of_row) const {
-        const std::vector<std::int64_t>& shape = info_.array.shape;
-        const std::int64_t size = size_of(info_.array.type);
-        const std::size_t last = shape.size() - 1;
-        const std::int64_t line = info_.chunk[last] * size;
-        const std::int64_t used = std::min(info_.chunk[last], shape[last] - chunk[last]) * size;
-        const std::int64_t lines = std::ssize(elements) / line;
-        for (std::int64_t number = 0; number < lines; ++number) {
-            const std::int64_t row = row_of_line(chunk, number);
-            std::byte* const to = row < 0 ? nullptr : place_of_row(row);
-            if (to != nullptr) {
-                std::copy_n(elements.data() + number * line, used, to + chunk[last] * size);
-            }
-        }
-    }
-
-    /// The array's row that line `number` of a chunk is a part of; -1 for a line beyond the array.
-    std::int64_t row_of_line(const Chunk& chunk, std::int64_t number) const {
-        std::int64_t row = 0;
-        std::int64_t below = 1; // rows of the array in one step of the axis
-        for (std::size_t axis = info_.array.shape.size() - 1; axis-- > 0;) {
-            const std::int64_t at = chunk[axis] + number % info_.chunk[axis];
-            number /= info_.chunk[axis];
-            if (at >= info_.array.shape[axis]) {
-                return -1;
-            }
-            row += at * below;
-            below *= info_.array.shape[axis];
-        }
-        return row;
-    }
-
     DatasetInfo info_;
+    ChunkLines lines_;
     std::vector<std::byte> fill_;    ///< one element
     std::vector<ChunkPlace> places_; ///< in the order of their indices
     EdgeChunks edges_;
