@@ -175,6 +175,7 @@ constexpr FolderOfChunks zarr_folder{
     nullptr,
     zarr_level_elements,
     flavour == ZarrFlavour::ome ? ome_channels : nullptr,
+    zarr_cube,
     zarr_record};
 
 template <ZarrFlavour flavour>

@@ -98,6 +98,10 @@ struct FolderOfChunks {
     /// output of which this returns some.
     std::optional<Channels> (*channels)(const OutputDataset& output) = nullptr;
 
+    /// Not null: extents of a chunk, where nobody chose them, of what is filtered along the axis
+    /// before the last two: with about as many elements along it as along these.
+    std::vector<std::int64_t> (*cube)(const ArrayInfo& array) = nullptr;
+
     /// Not null: the name, in the folder, of the record of the job that made it
     /// (io/output/beside_record.hpp). Otherwise that stands beside the output.
     const char* record = nullptr;

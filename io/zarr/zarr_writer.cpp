@@ -27,6 +27,7 @@ using Extents = std::vector<std::int64_t>;
 
 constexpr std::int64_t wanted_chunk_bytes = MiB;
 constexpr std::int64_t wanted_shard_bytes = 256 * MiB;
+constexpr std::int64_t most_waiting_bytes = 256 * MiB;  ///< of layers that a chunk has parts of
 constexpr std::int64_t most_blosc_bytes = 2 * GiB - 17; // and a header, in a number of 31 bits
 
 /// The name of a file of a level's elements, until they are packed.
@@ -67,6 +68,32 @@ void grow(std::int64_t& extent, std::int64_t axis, std::int64_t most, std::int64
         extent *= 2;
         bytes *= 2;
     }
+}
+
+/// Extents of a chunk of up to so many elements along the axis before the last two.
+Extents chunk_of_layers(const ArrayInfo& array, std::int64_t layers) {
+    const Extents& shape = array.shape;
+    std::int64_t bytes = size_of(array.type);
+    Extents chunk(shape.size(), 1);
+    const std::size_t last = chunk.size() - 1;
+    if (last > 1) {
+        grow(chunk[last - 2], shape[last - 2], layers, bytes);
+    }
+    const std::int64_t all = wanted_chunk_bytes / bytes;
+    if (last > 0) {
+        std::int64_t side = 1;
+        while (4 * side * side <= all) {
+            side *= 2;
+        }
+        grow(chunk[last - 1], shape[last - 1], side, bytes);
+    }
+    for (std::size_t axis = last + 1; axis-- > 0;) {
+        grow(chunk[axis], shape[axis], wanted_chunk_bytes, bytes);
+    }
+    for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+        chunk[axis] = std::min(chunk[axis], shape[axis]);
+    }
+    return chunk;
 }
 
 void add_number(std::vector<std::byte>& bytes, std::uint64_t number, std::size_t width) {
@@ -115,28 +142,22 @@ bool is_zarr_compression(Compression compression) {
 }
 
 Extents zarr_chunk(const ArrayInfo& array, const OutputLayout& layout) {
-    if (!layout.chunk.empty()) {
-        return layout.chunk;
+    return layout.chunk.empty() ? chunk_of_layers(array, 1) : layout.chunk;
+}
+
+Extents zarr_cube(const ArrayInfo& array) {
+    const std::size_t axes = array.shape.size();
+    if (axes < 3) {
+        return chunk_of_layers(array, 1);
     }
-    std::int64_t bytes = size_of(array.type);
-    Extents chunk(array.shape.size(), 1);
-    const std::size_t last = chunk.size() - 1;
-    const std::int64_t all = wanted_chunk_bytes / bytes;
-    if (last > 0) {
-        std::int64_t side = 1;
-        while (4 * side * side <= all) {
-            side *= 2;
-        }
-        grow(chunk[last - 1], array.shape[last - 1], side, bytes);
+    const std::int64_t element = size_of(array.type);
+    const std::int64_t layer = element * array.shape[axes - 2] * array.shape[axes - 1];
+    std::int64_t side = 1;
+    while (8 * side * side * side * element <= wanted_chunk_bytes &&
+           2 * side * layer <= most_waiting_bytes) {
+        side *= 2;
     }
-    grow(chunk[last], array.shape[last], all, bytes);
-    for (std::size_t axis = last; axis-- > 0;) {
-        grow(chunk[axis], array.shape[axis], all, bytes);
-    }
-    for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
-        chunk[axis] = std::min(chunk[axis], array.shape[axis]);
-    }
-    return chunk;
+    return chunk_of_layers(array, side);
 }
 
 Extents zarr_shard(const ArrayInfo& array, const OutputLayout& layout) {

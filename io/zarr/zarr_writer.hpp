@@ -25,6 +25,10 @@ bool is_zarr_compression(Compression compression);
 /// frames are smaller.
 std::vector<std::int64_t> zarr_chunk(const ArrayInfo& array, const OutputLayout& layout);
 
+/// FolderOfChunks::cube: as nearly cubic as may be along the last three axes, of 1 MiB. The layers
+/// that it has parts of take at most 256 MiB, since their rows wait until a chunk has all of them.
+std::vector<std::int64_t> zarr_cube(const ArrayInfo& array);
+
 /// What a chunk file holds, in multiples of the chunk. By default it grows along the last axes
 /// until it has 256 MiB. Of version 2 it is the chunk.
 std::vector<std::int64_t> zarr_shard(const ArrayInfo& array, const OutputLayout& layout);

@@ -274,6 +274,23 @@ std::optional<int> channels_of_output(const PreparedJob& prepared) {
     return is_like_it ? channels : std::optional(1);
 }
 
+/// Chooses the chunks of a folder of them where nobody did and the job filters along z: cubes, as
+/// what reads them looks along z too. Returns the setting, which a later reading of the job needs.
+std::vector<std::string> settle_chunk(PreparedJob& prepared) {
+    OutputLayout& layout = prepared.file.output.layout;
+    const FolderOfChunks* const folder = folder_of(layout);
+    if (folder == nullptr || folder->cube == nullptr || !layout.chunk.empty() ||
+        prepared.job->channels() > 1) {
+        return {};
+    }
+    const Locality mixing = prepared.job->mixing().value_or(Locality{});
+    if (mixing.reach[0] == 0 && mixing.block[0] == 1) {
+        return {};
+    }
+    layout.chunk = folder->cube(prepared.output());
+    return {"output.chunk=" + toml_text(std::span<const std::int64_t>(layout.chunk))};
+}
+
 } // namespace
 
 PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
@@ -293,6 +310,8 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     if (!prepared.file.output.layout.is_hdf5()) {
         prepared.file.output.layout.channels = channels_of_output(prepared);
     }
+    const std::vector<std::string> chunk = settle_chunk(prepared);
+    prepared.settled.insert(prepared.settled.end(), chunk.begin(), chunk.end());
     check_layout(prepared);
     prepared.kept = kept_frames(prepared);
     return prepared;

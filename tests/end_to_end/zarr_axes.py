@@ -140,6 +140,26 @@ def test_chunks_of_a_mebibyte(shape, dtype, chunk):
     assert codec["configuration"]["chunk_shape"] == chunk
 
 
+@pytest.mark.parametrize("verb, keys, chunk", [("median", ["--size", "3,3,3"], [64, 64, 128]), ("median", ["--size", "3,3"], [4, 200, 300]),
+                                               ("bin", ["--factors", "2,1,1"], [50, 64, 128]), ("bin", ["--factors", "2,2"], [16, 100, 150])])
+def test_chunks_of_a_job_that_filters_along_z(verb, keys, chunk):
+    """They are cubes, and all that reads the output later knows so."""
+    array = np.random.default_rng(5).integers(0, 60_000, (100, 200, 300)).astype("u2")
+    np.save("in.npy", array)
+    for name in ("out.zarr", "out.npy"):
+        good(verb, "in.npy", name, *keys, "--quiet", "--set", 'input.axes="zyx"')
+    codec = json.loads(pathlib.Path("out.zarr", "zarr.json").read_text())["codecs"][0]
+    assert codec["configuration"]["chunk_shape"] == chunk
+    good("compare", "out.zarr", "out.npy")
+    shard = next(path for path in pathlib.Path("out.zarr", "c").rglob("*") if path.is_file())
+    data = shard.read_bytes()
+    shard.write_bytes(data[:1000] + bytes([data[1000] ^ 1]) + data[1001:])
+    call("verify", "out.zarr", code=7)
+    good("repair", "out.zarr")
+    assert shard.read_bytes() == data
+    good("verify", "out.zarr")
+
+
 def test_names_with_a_slash():
     """Shells complete the name of a folder so."""
     np.save("in.npy", np.ones((3, 4, 5), "u2"))
