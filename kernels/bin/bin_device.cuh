@@ -47,18 +47,8 @@ __device__ inline void store_results(const double (&results)[m], std::int64_t co
 template <int m>
 __device__ inline void store_as(ElementType type, const double (&results)[m], std::int64_t count,
                                 bool aligned, std::byte* out, std::int64_t at) {
-    switch (type) {
-    case ElementType::int8: return store_results<std::int8_t>(results, count, aligned, out, at);
-    case ElementType::uint8: return store_results<std::uint8_t>(results, count, aligned, out, at);
-    case ElementType::int16: return store_results<std::int16_t>(results, count, aligned, out, at);
-    case ElementType::uint16: return store_results<std::uint16_t>(results, count, aligned, out, at);
-    case ElementType::int32: return store_results<std::int32_t>(results, count, aligned, out, at);
-    case ElementType::uint32: return store_results<std::uint32_t>(results, count, aligned, out, at);
-    case ElementType::int64: return store_results<std::int64_t>(results, count, aligned, out, at);
-    case ElementType::uint64: return store_results<std::uint64_t>(results, count, aligned, out, at);
-    case ElementType::float32: return store_results<float>(results, count, aligned, out, at);
-    default: return store_results<double>(results, count, aligned, out, at);
-    }
+    visit_on_device(
+        type, [&](auto zero) { store_results<decltype(zero)>(results, count, aligned, out, at); });
 }
 
 /// Rows of the input that a row of the output is made of.

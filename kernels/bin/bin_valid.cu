@@ -7,27 +7,11 @@ namespace {
 
 using namespace bin_cuda;
 
-/// The element `value` of a type, which is invalid.
-struct InvalidStore {
-    double value;
-
-    __device__ void operator()(ElementType type, std::byte* out, std::int64_t at) const {
-        const double results[1] = {value};
-        if (type == ElementType::float32) {
-            reinterpret_cast<float*>(out)[at] = std::numeric_limits<float>::quiet_NaN();
-        } else if (type == ElementType::float64) {
-            reinterpret_cast<double*>(out)[at] = std::numeric_limits<double>::quiet_NaN();
-        } else {
-            store_as(type, results, 1, true, out, at);
-        }
-    }
-};
-
 /// A thread makes one element of the valid ones of its block.
 template <class In>
 __global__ void __launch_bounds__(threads, blocks_at_once)
-    bin_valid_kernel(BinCall call, std::uint32_t strips, InvalidTest<In> is_invalid,
-                     InvalidStore store_invalid, const In* in, std::byte* out) {
+    bin_valid_kernel(BinCall call, std::uint32_t strips, InvalidTest<In> is_invalid, double invalid,
+                     const In* in, std::byte* out) {
     const std::uint32_t line = blockIdx.x / strips;
     const std::int64_t row = std::int64_t{line} * blockDim.y + threadIdx.y;
     const std::int64_t element =
@@ -58,7 +42,10 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
         }
     }
     if (count == 0) {
-        store_invalid(call.out_type, out, row * pitch + element);
+        visit_on_device(call.out_type, [&](auto zero) {
+            using Out = decltype(zero);
+            reinterpret_cast<Out*>(out)[row * pitch + element] = invalid_element<Out>(invalid);
+        });
         return;
     }
     const double results[1] = {call.is_mean ? __ddiv_rn(sum, static_cast<double>(count)) : sum};
@@ -72,8 +59,7 @@ void bin_valid(CudaQueue& queue, const Bin& bin, const BinCall& call, const std:
     visit_element_type(bin.in_type, [&](auto zero) {
         using In = decltype(zero);
         launch_rows<In>(queue, call, call.out_columns * call.channels, bin_valid_kernel<In>,
-                        invalid_test<In>(*bin.invalid),
-                        InvalidStore{invalid_value(bin.out_type, *bin.invalid)},
+                        invalid_test<In>(*bin.invalid), invalid_value(bin.out_type, *bin.invalid),
                         reinterpret_cast<const In*>(in), out);
     });
 }

@@ -48,18 +48,8 @@ __device__ inline void store_sums(const T (&sums)[outputs], int count, std::int6
 template <class T>
 __device__ inline void store_as(ElementType type, const T (&sums)[outputs], int count,
                                 std::int64_t samples, std::byte* out, std::int64_t at) {
-    switch (type) {
-    case ElementType::int8: return store_sums<std::int8_t>(sums, count, samples, out, at);
-    case ElementType::uint8: return store_sums<std::uint8_t>(sums, count, samples, out, at);
-    case ElementType::int16: return store_sums<std::int16_t>(sums, count, samples, out, at);
-    case ElementType::uint16: return store_sums<std::uint16_t>(sums, count, samples, out, at);
-    case ElementType::int32: return store_sums<std::int32_t>(sums, count, samples, out, at);
-    case ElementType::uint32: return store_sums<std::uint32_t>(sums, count, samples, out, at);
-    case ElementType::int64: return store_sums<std::int64_t>(sums, count, samples, out, at);
-    case ElementType::uint64: return store_sums<std::uint64_t>(sums, count, samples, out, at);
-    case ElementType::float32: return store_sums<float>(sums, count, samples, out, at);
-    default: return store_sums<double>(sums, count, samples, out, at);
-    }
+    visit_on_device(type,
+                    [&](auto zero) { store_sums<decltype(zero)>(sums, count, samples, out, at); });
 }
 
 /// A block makes eight layers of a strip. Blocks that follow one another make the layers of one

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "kernels/elements/elements.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -8,6 +10,22 @@
 #include <cuda_runtime.h>
 
 namespace runner {
+
+/// visit_element_type() of base/element_type.hpp, of numbers alone.
+template <class F> __device__ inline void visit_on_device(ElementType type, const F& f) {
+    switch (type) {
+    case ElementType::int8: return f(std::int8_t{});
+    case ElementType::uint8: return f(std::uint8_t{});
+    case ElementType::int16: return f(std::int16_t{});
+    case ElementType::uint16: return f(std::uint16_t{});
+    case ElementType::int32: return f(std::int32_t{});
+    case ElementType::uint32: return f(std::uint32_t{});
+    case ElementType::int64: return f(std::int64_t{});
+    case ElementType::uint64: return f(std::uint64_t{});
+    case ElementType::float32: return f(float{});
+    default: return f(double{});
+    }
+}
 
 /// An element as a double; as static_cast, without the GPU's slow conversions of 32-bit integers:
 /// the bits of 2⁵² + x, less 2⁵².
@@ -23,35 +41,21 @@ template <class In> __device__ inline double to_double(In value) {
     }
 }
 
-/// As converted<Out>() of elements.hpp.
-template <class Out> __device__ inline Out converted_on_device(double value) {
-    if constexpr (std::is_floating_point_v<Out>) {
-        return static_cast<Out>(value);
-    } else if constexpr (sizeof(Out) < 8) {
-        constexpr double least = std::numeric_limits<Out>::min();
-        constexpr double most = std::numeric_limits<Out>::max();
-        const double number = value == value ? value : 0.0;
-        const double above = number < least ? least : number;
-        const double inside = above > most ? most : above;
-        // A sum beyond 2⁵² is rounded to an integer, half to even, which is its low half.
-        return static_cast<Out>(__double2loint(__dadd_rn(inside, 0x1.8p52)));
-    } else if constexpr (std::is_signed_v<Out>) {
-        return value == value ? static_cast<Out>(__double2ll_rn(value)) : Out{0}; // saturates
-    } else {
-        return value > 0 ? static_cast<Out>(__double2ull_rn(value)) : Out{0};
-    }
-}
-
-template <class Out> __device__ inline Out converted_on_device(float value) {
-    if constexpr (std::is_floating_point_v<Out>) {
-        return static_cast<Out>(value);
-    } else if constexpr (sizeof(Out) <= 2) {
+/// As converted<Out>() of elements.hpp; by instructions of the GPU where it has them.
+template <class Out, class T> __device__ inline Out converted_on_device(T value) {
+    if constexpr (std::is_integral_v<Out> && sizeof(Out) <= 2 && std::is_same_v<T, float>) {
         constexpr float least = std::numeric_limits<Out>::min();
         constexpr float most = std::numeric_limits<Out>::max();
         const float number = value == value ? value : 0.0F;
         return static_cast<Out>(__float2int_rn(fminf(fmaxf(number, least), most)));
+    } else if constexpr (std::is_same_v<Out, std::int64_t>) {
+        return value == value ? Out{__double2ll_rn(value)} : Out{0}; // saturates
+    } else if constexpr (std::is_same_v<Out, std::uint64_t>) {
+        return value > 0 ? Out{__double2ull_rn(value)} : Out{0};
+    } else if constexpr (std::is_integral_v<Out>) {
+        return static_cast<Out>(__double2loint(integer_in_low_half<Out>(value)));
     } else {
-        return converted_on_device<Out>(static_cast<double>(value));
+        return static_cast<Out>(value);
     }
 }
 

@@ -26,25 +26,13 @@ __global__ void __launch_bounds__(threads)
     load_kernel(ElementType type, const std::byte* from, std::int64_t count, T* to) {
     const std::int64_t step = std::int64_t{gridDim.x} * threads;
     const std::int64_t first = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-    const auto load_as = [&](auto zero) {
+    visit_on_device(type, [&](auto zero) {
         const auto* elements = reinterpret_cast<const decltype(zero)*>(from);
 #pragma unroll 4
         for (std::int64_t i = first; i < count; i += step) {
             to[i] = loaded<T>(elements[i]);
         }
-    };
-    switch (type) {
-    case ElementType::int8: return load_as(std::int8_t{});
-    case ElementType::uint8: return load_as(std::uint8_t{});
-    case ElementType::int16: return load_as(std::int16_t{});
-    case ElementType::uint16: return load_as(std::uint16_t{});
-    case ElementType::int32: return load_as(std::int32_t{});
-    case ElementType::uint32: return load_as(std::uint32_t{});
-    case ElementType::int64: return load_as(std::int64_t{});
-    case ElementType::uint64: return load_as(std::uint64_t{});
-    case ElementType::float32: return load_as(float{});
-    default: return load_as(double{});
-    }
+    });
 }
 
 template <class T>
@@ -52,26 +40,14 @@ __global__ void __launch_bounds__(threads)
     store_kernel(ElementType type, const T* from, std::int64_t count, std::byte* to) {
     const std::int64_t step = std::int64_t{gridDim.x} * threads;
     const std::int64_t first = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-    const auto store_as = [&](auto zero) {
+    visit_on_device(type, [&](auto zero) {
         using Out = decltype(zero);
         auto* elements = reinterpret_cast<Out*>(to);
 #pragma unroll 4
         for (std::int64_t i = first; i < count; i += step) {
             elements[i] = converted_on_device<Out>(from[i]);
         }
-    };
-    switch (type) {
-    case ElementType::int8: return store_as(std::int8_t{});
-    case ElementType::uint8: return store_as(std::uint8_t{});
-    case ElementType::int16: return store_as(std::int16_t{});
-    case ElementType::uint16: return store_as(std::uint16_t{});
-    case ElementType::int32: return store_as(std::int32_t{});
-    case ElementType::uint32: return store_as(std::uint32_t{});
-    case ElementType::int64: return store_as(std::int64_t{});
-    case ElementType::uint64: return store_as(std::uint64_t{});
-    case ElementType::float32: return store_as(float{});
-    default: return store_as(double{});
-    }
+    });
 }
 
 template <class T>

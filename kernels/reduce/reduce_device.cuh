@@ -39,20 +39,6 @@ template <class T> struct Places {
     }
 };
 
-/// The NaN of the CPU; conversions on a GPU make another one.
-template <class T> __device__ constexpr T quiet_nan() {
-    return std::numeric_limits<T>::quiet_NaN();
-}
-
-/// An invalid element of type T, whose number is `invalid`.
-template <class T> __device__ inline T mark_of(double invalid) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return quiet_nan<T>();
-    } else {
-        return converted_on_device<T>(invalid);
-    }
-}
-
 template <class T>
 Places<T> places_of(const Reduction& reduce, std::int64_t groups, const std::byte* in,
                     std::byte* out) {
