@@ -51,11 +51,12 @@ void map_values(const Rescale& rescale, std::int64_t count, double* values) {
     }
     const hn::ScalableTag<double> d;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    const auto low = hn::Set(d, rescale.from_low);
-    const auto factor = hn::Set(d, rescale.factor());
-    const auto offset = hn::Set(d, rescale.to_low);
-    const auto least = hn::Set(d, rescale.least());
-    const auto most = hn::Set(d, rescale.most());
+    const RescaleLine line = rescale.line();
+    const auto low = hn::Set(d, line.from_low);
+    const auto factor = hn::Set(d, line.factor);
+    const auto offset = hn::Set(d, line.to_low);
+    const auto least = hn::Set(d, line.least);
+    const auto most = hn::Set(d, line.most);
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
         const auto x = hn::LoadU(d, values + i);
@@ -65,9 +66,7 @@ void map_values(const Rescale& rescale, std::int64_t count, double* values) {
         hn::StoreU(hn::IfThenElse(hn::Gt(above, most), most, above), d, values + i);
     }
     for (; i < count; ++i) {
-        const double y = std::fma(values[i] - rescale.from_low, rescale.factor(), rescale.to_low);
-        const double above = y < rescale.least() ? rescale.least() : y;
-        values[i] = above > rescale.most() ? rescale.most() : above;
+        values[i] = line(values[i]);
     }
 }
 

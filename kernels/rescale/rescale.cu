@@ -16,21 +16,11 @@ namespace {
 
 /// One element.
 template <class In, class Out> struct Map {
-    double from_low;
-    double factor;
-    double to_low;
-    double least;
-    double most;
+    RescaleLine line;
     bool flat;
 
     __device__ Out operator()(In element) const {
-        if (flat) {
-            return converted_on_device<Out>(to_low);
-        }
-        const double y = __fma_rn(__dsub_rn(to_double(element), from_low), factor, to_low);
-        // Comparisons, not fmin and fmax: a NaN stays.
-        const double above = y < least ? least : y;
-        return converted_on_device<Out>(above > most ? most : above);
+        return converted_on_device<Out>(flat ? line.to_low : line(to_double(element)));
     }
 };
 
@@ -39,14 +29,12 @@ template <class In, class Out> struct Map {
 template <class In, class Out> struct IntegerMap {
     using Int = std::conditional_t<std::is_same_v<Out, std::uint32_t>, std::uint32_t, std::int32_t>;
 
-    double from_low;
-    double factor;
-    double to_low;
+    RescaleLine line;
     Int least;
     Int most;
 
     __device__ Out operator()(In element) const {
-        const double y = __fma_rn(__dsub_rn(to_double(element), from_low), factor, to_low);
+        const double y = line.unclipped(to_double(element));
         Int rounded; // saturates
         if constexpr (std::is_signed_v<Int>) {
             rounded = __double2int_rn(y);
@@ -128,20 +116,19 @@ template <class In, class Out>
 void launch_map(CudaQueue& queue, const Rescale& r, std::int64_t count, const std::byte* in,
                 std::byte* out, const Tally& clipped) {
     const CountedElements<Beyond<In>> counted{clipped, Beyond<In>(r)};
-    const bool flat = r.is_flat();
-    const Map<In, Out> map{r.from_low, flat ? 0 : r.factor(), r.to_low, r.least(), r.most(), flat};
+    const RescaleLine line = r.line();
+    const Map<In, Out> map{line, r.is_flat()};
     if constexpr (sizeof(In) == 1) {
         launch_tabulated<In, Out>(queue, count, in, out, map, counted);
     } else if constexpr (has_integer_map<In, Out>()) {
         const auto is_number = [](double x) { return std::isfinite(x); };
-        if (!flat && is_number(r.from_low) && is_number(map.factor) && is_number(r.to_low) &&
-            is_number(r.to_high)) {
+        if (!r.is_flat() && is_number(r.from_low) && is_number(line.factor) &&
+            is_number(r.to_low) && is_number(r.to_high)) {
             using Int = typename IntegerMap<In, Out>::Int;
             const auto bound = [](double x) { return static_cast<Int>(converted<Out>(x)); };
-            launch_elementwise<In, Out>(queue, count, in, out,
-                                        IntegerMap<In, Out>{r.from_low, map.factor, r.to_low,
-                                                            bound(map.least), bound(map.most)},
-                                        counted);
+            launch_elementwise<In, Out>(
+                queue, count, in, out,
+                IntegerMap<In, Out>{line, bound(line.least), bound(line.most)}, counted);
             return;
         }
         launch_elementwise<In, Out>(queue, count, in, out, map, counted);

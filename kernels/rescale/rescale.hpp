@@ -5,11 +5,32 @@
 #include "kernels/elements/tally.hpp"
 #include "kernels/queue/queue.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace runner {
+
+/// The map of one value where it is not flat. constexpr, so that device code can call it too;
+/// templates, because std::fma is not.
+struct RescaleLine {
+    double from_low;
+    double factor;
+    double to_low;
+    double least;
+    double most;
+
+    template <class T> constexpr T unclipped(T x) const {
+        return std::fma(x - from_low, factor, to_low);
+    }
+    template <class T> constexpr T operator()(T x) const {
+        const T y = unclipped(x);
+        // Comparisons, not fmin and fmax: a NaN stays.
+        const T above = y < least ? least : y;
+        return above > most ? most : above;
+    }
+};
 
 /// A linear map of values, to the byte as docs/rescale.md says. In float64:
 ///   factor = (to_high − to_low) / (from_high − from_low)
@@ -31,6 +52,7 @@ struct Rescale {
     /// What y is clipped to.
     double least() const { return to_low < to_high ? to_low : to_high; }
     double most() const { return to_low < to_high ? to_high : to_low; }
+    RescaleLine line() const { return {from_low, factor(), to_low, least(), most()}; }
 };
 
 /// `count` elements. `in` and `out` are in the queue's device memory, aligned to their elements,
