@@ -2,6 +2,7 @@
 #include "kernels/match/voxels.hpp"
 
 #include "kernels/elements/elements.hpp"
+#include "kernels/match/voxels_element.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,19 +49,15 @@ void voxels_from_float(CpuQueue& queue, ElementType type, std::int64_t count, co
 }
 
 void scale_voxels(CpuQueue& queue, std::int64_t count, const float* in, int exponent, float* out) {
-    change_all(queue, count, in, out, [factor = std::ldexp(1.0, exponent)](float value) {
-        return static_cast<float>(static_cast<double>(value) * factor);
-    });
+    change_all(queue, count, in, out, ScaledVoxel{std::ldexp(1.0, exponent)});
 }
 
 void stabilise_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out) {
-    change_all(queue, count, in, out, [](float value) {
-        return static_cast<float>(2 * std::sqrt(std::max(static_cast<double>(value) + 0.375, 0.0)));
-    });
+    change_all(queue, count, in, out, StabilisedCount());
 }
 
 void restore_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out) {
-    change_all(queue, count, in, out, restored_count);
+    change_all(queue, count, in, out, RestoredCount());
 }
 
 } // namespace runner

@@ -2,45 +2,29 @@
 #include "kernels/match/voxels.hpp"
 
 #include "kernels/elements/elements.hpp"
-#include "kernels/queue/launch.cuh"
+#include "kernels/elements/elementwise.cuh"
+#include "kernels/match/voxels_element.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace runner {
 namespace {
 
-constexpr int threads = 256;
-
-__global__ void scale_kernel(std::int64_t count, const float* in, double factor, float* out) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
+template <class Change>
+__global__ void change_kernel(std::int64_t count, const float* in, Change change, float* out) {
+    const std::int64_t step = std::int64_t{gridDim.x} * elementwise_threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * elementwise_threads + threadIdx.x; i < count;
          i += step) {
-        out[i] = static_cast<float>(static_cast<double>(in[i]) * factor);
+        out[i] = change(in[i]);
     }
 }
 
-__global__ void stabilise_kernel(std::int64_t count, const float* in, float* out) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += step) {
-        const double sum = static_cast<double>(in[i]) + 0.375;
-        out[i] = static_cast<float>(2 * __dsqrt_rn(sum > 0 ? sum : 0.0));
+template <class Change>
+void change_all(CudaQueue& queue, std::int64_t count, const float* in, float* out,
+                const Change& change) {
+    if (count > 0) {
+        launch(queue, strided_shape(count), change_kernel<Change>, count, in, change, out);
     }
-}
-
-__global__ void restore_kernel(std::int64_t count, const float* in, float* out) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < count;
-         i += step) {
-        out[i] = restored_count(in[i]);
-    }
-}
-
-LaunchShape shape_for(std::int64_t count) {
-    constexpr std::int64_t most_blocks = 1 << 16;
-    const std::int64_t blocks = std::min(most_blocks, (count + threads - 1) / threads);
-    return {dim3(static_cast<unsigned>(blocks)), dim3(threads)};
 }
 
 } // namespace
@@ -56,21 +40,15 @@ void voxels_from_float(CudaQueue& queue, ElementType type, std::int64_t count, c
 }
 
 void scale_voxels(CudaQueue& queue, std::int64_t count, const float* in, int exponent, float* out) {
-    if (count > 0) {
-        launch(queue, shape_for(count), scale_kernel, count, in, std::ldexp(1.0, exponent), out);
-    }
+    change_all(queue, count, in, out, ScaledVoxel{std::ldexp(1.0, exponent)});
 }
 
 void stabilise_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out) {
-    if (count > 0) {
-        launch(queue, shape_for(count), stabilise_kernel, count, in, out);
-    }
+    change_all(queue, count, in, out, StabilisedCount());
 }
 
 void restore_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out) {
-    if (count > 0) {
-        launch(queue, shape_for(count), restore_kernel, count, in, out);
-    }
+    change_all(queue, count, in, out, RestoredCount());
 }
 
 } // namespace runner

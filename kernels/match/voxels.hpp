@@ -29,10 +29,10 @@ void voxels_from_float(CudaQueue& queue, ElementType type, std::int64_t count, c
 void scale_voxels(CpuQueue& queue, std::int64_t count, const float* in, int exponent, float* out);
 void scale_voxels(CudaQueue& queue, std::int64_t count, const float* in, int exponent, float* out);
 
-/// Where counts of photons are normal: out = 2·sqrt(in + 3/8), and 0 below -3/8. The noise of the
-/// result has a standard deviation of about 1. In float64, rounded once: the same bytes on
-/// every queue. `in` and `out` are device memory of `count` elements and may be the same. The CUDA
-/// form returns before the work is done.
+/// Where counts of photons are normal: out = 2·sqrt(in + 3/8), and 0 below -3/8 and of NaN. The
+/// noise of the result has a standard deviation of about 1. In float64, rounded once: the same
+/// bytes on every queue. `in` and `out` are device memory of `count` elements and may be the same.
+/// The CUDA form returns before the work is done.
 void stabilise_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out);
 void stabilise_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out);
 
@@ -42,17 +42,5 @@ void stabilise_counts(CudaQueue& queue, std::int64_t count, const float* in, flo
 /// and 0 up to D = 2·sqrt(3/8), which a count of 0 gives. Otherwise as above.
 void restore_counts(CpuQueue& queue, std::int64_t count, const float* in, float* out);
 void restore_counts(CudaQueue& queue, std::int64_t count, const float* in, float* out);
-
-/// One element of restore_counts().
-constexpr float restored_count(float stabilised) {
-    constexpr double root = 1.224744871391589; // of 3/2; twice that of 3/8 too
-    const double d = stabilised;
-    if (!(d > root)) {
-        return 0;
-    }
-    const double count =
-        d * d / 4 + root / (4 * d) - 11 / (8 * (d * d)) + 5 * root / (8 * (d * d * d)) - 0.125;
-    return count > 0 ? static_cast<float>(count) : 0.0F;
-}
 
 } // namespace runner

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace runner {
 namespace {
@@ -49,6 +50,12 @@ TYPED_TEST(AnscombeTest, StabilisesByTheFormula) {
 TYPED_TEST(AnscombeTest, ThereIsNothingBelowZero) {
     EXPECT_EQ(this->changed(restore_counts, {-3, 0, 1, 1.2247448F}),
               (std::vector<float>{0, 0, 0, 0}));
+}
+
+TYPED_TEST(AnscombeTest, NoNumberIsNoCount) {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_EQ(this->changed(stabilise_counts, {nan}), std::vector<float>{0});
+    EXPECT_EQ(this->changed(restore_counts, {nan}), std::vector<float>{0});
 }
 
 TYPED_TEST(AnscombeTest, TheInverseIsUnbiased) {
