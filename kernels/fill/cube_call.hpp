@@ -55,6 +55,21 @@ template <class T> struct CubeCall {
                         (fill.in_first + row) / fill.rows, fill.layers, fill.reach[0]);
     }
 
+    /// An element of the output, of the input and the radii in the layers.
+    constexpr T made(const T* in, const CubeRadii& radii, std::int64_t row, std::int64_t x) const {
+        const T element = in[row * fill.columns + x];
+        if (!fill.is_invalid(element)) {
+            return element;
+        }
+        const std::int32_t radius = along_z(radii.of_y, row, x);
+        if (radius == none) {
+            return fill.rest;
+        }
+        const Sum sum = surface(in, radii, row, x, radius);
+        return converted<T>(sum.of / static_cast<double>(sum.count));
+    }
+
+  private:
     struct Sum {
         double of = 0;
         std::int64_t count = 0;
@@ -84,7 +99,6 @@ template <class T> struct CubeCall {
         return sum;
     }
 
-  private:
     /// Steps from a place that stay within reach and the array.
     struct Range {
         std::int64_t first;

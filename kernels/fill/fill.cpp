@@ -30,10 +30,7 @@ void fill_row(const FillCall<T>& call, std::int64_t row, const T* in, T* out, Fi
             continue;
         }
         const auto around = call.look(frame, frame_row, i / call.channels, i % call.channels);
-        const bool is_mean = call.method == Fill::Method::mean;
-        to[i] = around.count == 0 ? call.rest
-                : is_mean         ? converted<T>(around.sum / static_cast<double>(around.count))
-                                  : around.nearest;
+        to[i] = call.made(around);
         ++(around.count == 0 ? counts.left : counts.filled);
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
 #include "kernels/fill/fill.hpp"
 #include "kernels/fill/fill_call.hpp"
@@ -29,11 +28,7 @@ __global__ void __launch_bounds__(threads)
             } else {
                 const std::int64_t x = column / call.channels;
                 const auto around = call.look(frame, frame_row, x, column - x * call.channels);
-                const bool is_mean = call.method == Fill::Method::mean;
-                element = around.count == 0 ? call.rest
-                          : is_mean         ? converted_on_device<T>(
-                                          __ddiv_rn(around.sum, static_cast<double>(around.count)))
-                                    : around.nearest;
+                element = call.made(around);
                 counted = around.count == 0 ? &counts->left : counted;
             }
             atomicAdd(reinterpret_cast<unsigned long long*>(counted), 1ULL);

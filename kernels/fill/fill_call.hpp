@@ -45,6 +45,14 @@ template <class T> struct FillCall {
         }
     };
 
+    /// What becomes of an invalid element, by a method that looks around it.
+    constexpr T made(const Around& around) const {
+        return around.count == 0 ? rest
+               : method == Fill::Method::mean
+                   ? converted<T>(around.sum / static_cast<double>(around.count))
+                   : around.nearest;
+    }
+
     /// Around row `row` of a frame, of which `frame` holds rows from in_first on.
     constexpr Around look(const T* frame, std::int64_t row, std::int64_t x,
                           std::int64_t channel) const {

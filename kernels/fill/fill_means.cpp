@@ -47,17 +47,7 @@ void fill_means(CpuQueue& queue, const Fill& fill, const RowBlock& block, const 
         });
         const std::int64_t before = block.out_first - block.in_first;
         for_elements(queue, block.out_rows, columns, [&](std::int64_t row, std::int64_t x) {
-            const T element = from[(before + row) * columns + x];
-            T& made = to[row * columns + x];
-            made = element;
-            if (call.fill.is_invalid(element)) {
-                const std::int32_t radius = call.along_z(radii.of_y, before + row, x);
-                made = call.fill.rest;
-                if (radius != call.none) {
-                    const auto sum = call.surface(from, radii, before + row, x, radius);
-                    made = converted<T>(sum.of / static_cast<double>(sum.count));
-                }
-            }
+            to[row * columns + x] = call.made(from, radii, before + row, x);
         });
     });
 }

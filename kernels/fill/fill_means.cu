@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/elements/converted.cuh"
 #include "kernels/elements/elementwise.cuh"
 #include "kernels/fill/cube_call.hpp"
 #include "kernels/fill/fill_means.hpp"
@@ -45,16 +44,7 @@ __global__ void __launch_bounds__(cube_threads)
     const std::int64_t columns = call.fill.columns;
     const std::int64_t before = call.fill.out_first - call.fill.in_first;
     for_elements(count, columns, [&](std::int64_t row, std::int64_t x) {
-        T element = in[(before + row) * columns + x];
-        if (call.fill.is_invalid(element)) {
-            const std::int32_t radius = call.along_z(radii.of_y, before + row, x);
-            element = call.fill.rest;
-            if (radius != CubeCall<T>::none) {
-                const auto sum = call.surface(in, radii, before + row, x, radius);
-                element = converted_on_device<T>(__ddiv_rn(sum.of, static_cast<double>(sum.count)));
-            }
-        }
-        out[row * columns + x] = element;
+        out[row * columns + x] = call.made(in, radii, before + row, x);
     });
 }
 
