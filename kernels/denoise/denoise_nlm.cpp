@@ -44,8 +44,8 @@ class Estimator {
                     }
                 }
                 for (std::size_t px = 0; px < wide; ++px) {
-                    const double units = static_cast<double>(sum[px] / weight_) * call_.unit;
-                    sums_[place + within + static_cast<std::int64_t>(px)] += std::llrint(units);
+                    sums_[place + within + static_cast<std::int64_t>(px)] +=
+                        std::llrint(call_.estimate(sum[px], weight_));
                 }
             }
         }
@@ -158,11 +158,9 @@ void finish_nlm(CpuQueue& queue, const Match& match, const Nlm& nlm, const HeldL
         tbb::parallel_for(Range(0, held.layers * match.volume[1]), [&](const Range& rows) {
             for (std::int64_t i = rows.begin(); i < rows.end(); ++i) {
                 for (std::int64_t x = 0; x < row; ++x) {
-                    const std::int64_t covering =
-                        call.covering(held.first + i / match.volume[1], i % match.volume[1], x);
-                    const double mean =
-                        static_cast<double>(sums[i * row + x]) / static_cast<double>(covering);
-                    out[i * row + x] = static_cast<float>(mean / call.unit);
+                    out[i * row + x] =
+                        call.mean(sums[i * row + x], held.first + i / match.volume[1],
+                                  i % match.volume[1], x);
                 }
             }
         });

@@ -19,6 +19,12 @@ constexpr std::int64_t most_blocks = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+__device__ inline void add_estimate(const NlmCall& call, float sum, float weights,
+                                    std::int64_t* to) {
+    const std::int64_t units = __double2ll_rn(call.estimate(sum, weights));
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(units));
+}
+
 /// A thread a reference, neighbours along x in a warp.
 __global__ void __launch_bounds__(threads)
     estimate_kernel(NlmCall call, std::int64_t first_block, const float* volume, MatchLists lists,
@@ -66,9 +72,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
             for (int px = 0; px < Match::max_patch; ++px) {
                 if (px < match.patch[2]) {
-                    const double mean = static_cast<double>(__fdiv_rn(sum[px], weight));
-                    atomicAdd(reinterpret_cast<unsigned long long*>(sums + place + within + px),
-                              static_cast<unsigned long long>(__double2ll_rn(mean * call.unit)));
+                    add_estimate(call, sum[px], weight, sums + place + within + px);
                 }
             }
         }
@@ -186,9 +190,7 @@ __global__ void __launch_bounds__(NlmTile::threads)
                 std::int64_t* to = sums + held * layer + (match.first_line + y + py) * line + x;
 #pragma unroll
                 for (int k = 0; k < px; ++k) {
-                    const double mean = static_cast<double>(__fdiv_rn(sum[k], matches.total));
-                    atomicAdd(reinterpret_cast<unsigned long long*>(to + k),
-                              static_cast<unsigned long long>(__double2ll_rn(mean * call.unit)));
+                    add_estimate(call, sum[k], matches.total, to + k);
                 }
             }
         }
@@ -211,11 +213,8 @@ __global__ void __launch_bounds__(threads)
         return;
     }
     const MatchCall& match = call.match;
-    const std::int64_t covering =
-        call.covering(call.held_first + i / match.volume[2] / match.volume[1],
-                      i / match.volume[2] % match.volume[1], i % match.volume[2]);
-    const double mean = static_cast<double>(sums[i]) / static_cast<double>(covering);
-    out[i] = static_cast<float>(mean / call.unit);
+    out[i] = call.mean(sums[i], call.held_first + i / match.volume[2] / match.volume[1],
+                       i / match.volume[2] % match.volume[1], i % match.volume[2]);
 }
 
 template <class Launch> void launch_all(std::int64_t items, const Launch& one) {

@@ -66,6 +66,18 @@ struct NlmCall {
         return over > 0 ? exp_below_zero(over * falloff) : 1.0F;
     }
 
+    /// An estimate of a voxel, in units of the sums but not yet rounded.
+    constexpr double estimate(float sum, float weights) const {
+        return static_cast<double>(sum / weights) * unit;
+    }
+
+    /// The voxel that the sum of its estimates makes.
+    constexpr float mean(std::int64_t sum, std::int64_t z, std::int64_t y, std::int64_t x) const {
+        const double units = static_cast<double>(sum) / static_cast<double>(covering(z, y, x));
+        return static_cast<float>(units / unit);
+    }
+
+  private:
     constexpr std::int64_t covering(std::int64_t z, std::int64_t y, std::int64_t x) const {
         return covering_references(match, 0, z) * covering_references(match, 1, y) *
                covering_references(match, 2, x);
