@@ -52,8 +52,9 @@ __device__ inline void load_field_of(const CorrectField& field, std::int64_t fra
     const auto after = pixels_of<n>(field.image, place.after * image + at);
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-        const float part = __fmul_rn(place.weight, __fsub_rn(after.at[i], before.at[i]));
-        to[i] = place.after == place.before ? before.at[i] : __fadd_rn(before.at[i], part);
+        to[i] = place.after == place.before
+                    ? before.at[i]
+                    : FieldPlace::between(before.at[i], after.at[i], place.weight);
     }
 }
 

@@ -36,6 +36,11 @@ struct FieldPlace {
     std::int32_t after = 0;
     float weight = 0; ///< w, from 0 to 1
 
+    /// The field of these pixels of two images. constexpr, so that device code can call it too.
+    static constexpr float between(float before, float after, float weight) {
+        return before + weight * (after - before);
+    }
+
     bool operator==(const FieldPlace&) const = default;
 };
 

@@ -18,12 +18,8 @@ struct FrameField {
         if (image == nullptr) {
             return number;
         }
-        const float before = image[pixel];
-        if (next == nullptr) {
-            return before;
-        }
-        const float part = weight * (next[pixel] - before);
-        return before + part;
+        return next == nullptr ? image[pixel]
+                               : FieldPlace::between(image[pixel], next[pixel], weight);
     }
 };
 

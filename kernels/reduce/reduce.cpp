@@ -48,8 +48,7 @@ template <class T> struct Addend {
 template <class T> struct SquaredDistance {
     const double* means; ///< of the tile's places
     double operator()(T element, std::int64_t column) const {
-        const double distance = static_cast<double>(element) - means[column];
-        return distance * distance;
+        return squared_distance(static_cast<double>(element), means[column]);
     }
 };
 

@@ -17,22 +17,14 @@ using namespace reduce_cuda;
 constexpr int lanes = static_cast<int>(Reduction::lanes);
 constexpr int columns = static_cast<int>(most_tile);
 
-/// Stores a computed value as an element of the type.
+/// Stores a computed value as an element of the type; every NaN as the quiet one.
 __device__ inline void store_as(ElementType type, double result, std::byte* out, std::int64_t at) {
-    const auto put = [&](auto element) { reinterpret_cast<decltype(element)*>(out)[at] = element; };
-    switch (type) {
-    case ElementType::int8: return put(converted_on_device<std::int8_t>(result));
-    case ElementType::uint8: return put(converted_on_device<std::uint8_t>(result));
-    case ElementType::int16: return put(converted_on_device<std::int16_t>(result));
-    case ElementType::uint16: return put(converted_on_device<std::uint16_t>(result));
-    case ElementType::int32: return put(converted_on_device<std::int32_t>(result));
-    case ElementType::uint32: return put(converted_on_device<std::uint32_t>(result));
-    case ElementType::int64: return put(converted_on_device<std::int64_t>(result));
-    case ElementType::uint64: return put(converted_on_device<std::uint64_t>(result));
-    case ElementType::float32:
-        return put(result == result ? static_cast<float>(result) : quiet_nan<float>());
-    default: return put(result == result ? result : quiet_nan<double>());
-    }
+    visit_on_device(type, [&](auto zero) {
+        using Out = decltype(zero);
+        reinterpret_cast<Out*>(out)[at] = std::is_floating_point_v<Out> && is_nan(result)
+                                              ? std::numeric_limits<Out>::quiet_NaN()
+                                              : converted_on_device<Out>(result);
+    });
 }
 
 /// The sum of `term` of the place's elements in float64, in the order that Reduction says; the
@@ -129,11 +121,7 @@ __global__ void __launch_bounds__(256) means_kernel(Places<T> places, bool is_de
             const double mean = means[threadIdx.x];
             const double squares = sum_in_order(
                 places, tile, has_place,
-                [&](T element) {
-                    const double distance = __dsub_rn(to_double(element), mean);
-                    return __dmul_rn(distance, distance);
-                },
-                partial);
+                [&](T element) { return squared_distance(to_double(element), mean); }, partial);
             result = __dsqrt_rn(__ddiv_rn(squares, count));
         }
         if (threadIdx.y == 0 && has_place) {
@@ -151,7 +139,7 @@ template <class T> __global__ void __launch_bounds__(256) sums_kernel(Places<T> 
         const ExactSum<T> sum = exact_sum(places, tile, has_place, partial);
         if (threadIdx.y == 0 && has_place) {
             reinterpret_cast<Out*>(places.out)[tile.first + threadIdx.x] =
-                valid > 0 ? sum_element<T>(sum) : mark_of<Out>(places.invalid);
+                valid > 0 ? sum_element<T>(sum) : invalid_element<Out>(places.invalid);
         }
     });
 }
@@ -188,7 +176,8 @@ __global__ void __launch_bounds__(256) extremes_kernel(Places<T> places, bool is
             }
             const bool takes_most = is_most || is_key_of_nan<T>(high);
             reinterpret_cast<T*>(places.out)[tile.first + threadIdx.x] =
-                valid > 0 ? element_of_key<T>(takes_most ? high : low) : mark_of<T>(places.invalid);
+                valid > 0 ? element_of_key<T>(takes_most ? high : low)
+                          : invalid_element<T>(places.invalid);
         }
     });
 }

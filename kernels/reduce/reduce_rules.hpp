@@ -31,6 +31,11 @@ using SumElement =
     std::conditional_t<std::is_floating_point_v<T>, double,
                        std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
+/// What the deviations of a place's values are added up of.
+constexpr double squared_distance(double value, double mean) {
+    return (value - mean) * (value - mean);
+}
+
 /// The nearest float64, half to even.
 constexpr double nearest_double(double sum) { return sum; }
 constexpr double nearest_double(std::int64_t sum) { return static_cast<double>(sum); }

@@ -118,11 +118,9 @@ template <class T> class StitchedLines {
         const T* b = first + stitch_.partner + at.second * stitch_.pixel;
         for (std::int64_t i = 0; i < stitch_.overlap; ++i) {
             for (std::int64_t sample = 0; sample < samples; ++sample, ++value) {
-                *value = weights[i] * static_cast<double>(a[sample]) +
-                         weights[stitch_.overlap - 1 - i] * static_cast<double>(b[sample]);
-                if (is_nan(*value)) {
-                    *value = std::numeric_limits<double>::quiet_NaN();
-                }
+                *value =
+                    weighted_sum(weights[i], static_cast<double>(a[sample]),
+                                 weights[stitch_.overlap - 1 - i], static_cast<double>(b[sample]));
             }
             a += stitch_.pixel;
             b -= stitch_.pixel;

@@ -53,19 +53,10 @@ template <class T> struct StitchCall {
 
 /// Stores a value as element `at` of the output.
 __device__ inline void store(ElementType type, double value, std::byte* out, std::int64_t at) {
-    const auto put = [&]<class Out>(Out* to) { to[at] = converted_on_device<Out>(value); };
-    switch (type) {
-    case ElementType::int8: return put(reinterpret_cast<std::int8_t*>(out));
-    case ElementType::uint8: return put(reinterpret_cast<std::uint8_t*>(out));
-    case ElementType::int16: return put(reinterpret_cast<std::int16_t*>(out));
-    case ElementType::uint16: return put(reinterpret_cast<std::uint16_t*>(out));
-    case ElementType::int32: return put(reinterpret_cast<std::int32_t*>(out));
-    case ElementType::uint32: return put(reinterpret_cast<std::uint32_t*>(out));
-    case ElementType::int64: return put(reinterpret_cast<std::int64_t*>(out));
-    case ElementType::uint64: return put(reinterpret_cast<std::uint64_t*>(out));
-    case ElementType::float32: return put(reinterpret_cast<float*>(out));
-    default: return put(reinterpret_cast<double*>(out));
-    }
+    visit_on_device(type, [&](auto zero) {
+        using Out = decltype(zero);
+        reinterpret_cast<Out*>(out)[at] = converted_on_device<Out>(value);
+    });
 }
 
 /// An element of the input as one of the output.

@@ -24,6 +24,12 @@ constexpr double overlap_weight(std::int64_t i, std::int64_t count, bool rises) 
     return static_cast<double>(i) * step + (rises ? 0 : 1);
 }
 
+/// Two elements with their weights; every NaN is the quiet one.
+constexpr double weighted_sum(double weight, double first, double other_weight, double second) {
+    const double sum = weight * first + other_weight * second;
+    return is_nan(sum) ? std::numeric_limits<double>::quiet_NaN() : sum;
+}
+
 /// Which pixels of the two lines pixel `at` of the output has.
 struct StitchedPixel {
     std::int64_t first = -1;  ///< of the first line; below 0: none
@@ -60,12 +66,9 @@ struct StitchBlend {
         const std::int64_t i = in_overlap(pixel);
         return is_left ? i >= overlap / 2 : i < overlap - overlap / 2;
     }
-    /// The sum of the two elements with their weights; every NaN is the quiet one.
     constexpr double sum(const StitchedPixel& at, double first, double second) const {
-        const double a = overlap_weight(in_overlap(at.first), overlap, is_left) * first;
-        const double b = overlap_weight(in_overlap(at.second), overlap, is_left) * second;
-        const double both = a + b;
-        return is_nan(both) ? std::numeric_limits<double>::quiet_NaN() : both;
+        return weighted_sum(overlap_weight(in_overlap(at.first), overlap, is_left), first,
+                            overlap_weight(in_overlap(at.second), overlap, is_left), second);
     }
 };
 
