@@ -42,10 +42,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
         }
     }
     if (count == 0) {
-        visit_on_device(call.out_type, [&](auto zero) {
-            using Out = decltype(zero);
-            reinterpret_cast<Out*>(out)[row * pitch + element] = invalid_element<Out>(invalid);
-        });
+        store_number(call.out_type, invalid, out, row * pitch + element);
         return;
     }
     const double results[1] = {call.is_mean ? __ddiv_rn(sum, static_cast<double>(count)) : sum};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/elements/elements.hpp"
+#include "kernels/elements/ordered_key.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -57,6 +58,18 @@ template <class Out, class T> __device__ inline Out converted_on_device(T value)
     } else {
         return static_cast<Out>(value);
     }
+}
+
+/// Stores a value as element `at`, of type `type`. Every NaN is the quiet one of the CPU:
+/// conversions on a GPU make another.
+__device__ inline void store_number(ElementType type, double value, std::byte* out,
+                                    std::int64_t at) {
+    visit_on_device(type, [&](auto zero) {
+        using Out = decltype(zero);
+        reinterpret_cast<Out*>(out)[at] = std::is_floating_point_v<Out> && is_nan(value)
+                                              ? std::numeric_limits<Out>::quiet_NaN()
+                                              : converted_on_device<Out>(value);
+    });
 }
 
 } // namespace runner

@@ -17,16 +17,6 @@ using namespace reduce_cuda;
 constexpr int lanes = static_cast<int>(Reduction::lanes);
 constexpr int columns = static_cast<int>(most_tile);
 
-/// Stores a computed value as an element of the type; every NaN as the quiet one.
-__device__ inline void store_as(ElementType type, double result, std::byte* out, std::int64_t at) {
-    visit_on_device(type, [&](auto zero) {
-        using Out = decltype(zero);
-        reinterpret_cast<Out*>(out)[at] = std::is_floating_point_v<Out> && is_nan(result)
-                                              ? std::numeric_limits<Out>::quiet_NaN()
-                                              : converted_on_device<Out>(result);
-    });
-}
-
 /// The sum of `term` of the place's elements in float64, in the order that Reduction says; the
 /// threads with threadIdx.y 0 get it.
 template <class T, class Term>
@@ -125,8 +115,8 @@ __global__ void __launch_bounds__(256) means_kernel(Places<T> places, bool is_de
             result = __dsqrt_rn(__ddiv_rn(squares, count));
         }
         if (threadIdx.y == 0 && has_place) {
-            store_as(places.out_type, valid > 0 ? result : places.invalid, places.out,
-                     tile.first + threadIdx.x);
+            store_number(places.out_type, valid > 0 ? result : places.invalid, places.out,
+                         tile.first + threadIdx.x);
         }
     });
 }

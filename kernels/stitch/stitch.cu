@@ -51,14 +51,6 @@ template <class T> struct StitchCall {
     }
 };
 
-/// Stores a value as element `at` of the output.
-__device__ inline void store(ElementType type, double value, std::byte* out, std::int64_t at) {
-    visit_on_device(type, [&](auto zero) {
-        using Out = decltype(zero);
-        reinterpret_cast<Out*>(out)[at] = converted_on_device<Out>(value);
-    });
-}
-
 /// An element of the input as one of the output.
 template <class T>
 __device__ inline void store_element(const StitchCall<T>& call, T element, std::byte* out,
@@ -66,7 +58,7 @@ __device__ inline void store_element(const StitchCall<T>& call, T element, std::
     if (call.is_same) {
         reinterpret_cast<T*>(out)[at] = element;
     } else {
-        store(call.out_type, to_double(element), out, at);
+        store_number(call.out_type, to_double(element), out, at);
     }
 }
 
@@ -96,12 +88,12 @@ __global__ void __launch_bounds__(threads)
         has_a = has_a && !call.is_invalid(a);
         has_b = has_b && !call.is_invalid(b);
         if (!has_a && !has_b) {
-            store(call.out_type, call.mark, out, at);
+            store_number(call.out_type, call.mark, out, at);
             return;
         }
     }
     if (has_a && has_b && call.blend.is_linear) {
-        store(call.out_type, call.blend.sum(pixel, to_double(a), to_double(b)), out, at);
+        store_number(call.out_type, call.blend.sum(pixel, to_double(a), to_double(b)), out, at);
         return;
     }
     const bool takes_a = has_a && (!has_b || call.blend.takes_first(pixel.first));

@@ -234,7 +234,17 @@ TYPED_TEST(StitchTest, AnInvalidElementTakesTheOther) {
               (std::vector<std::uint16_t>{1, 9, 4, 0}));
     const std::vector<float> made = stitched<std::uint16_t, float>(this->queue(), s, 1, in);
     EXPECT_EQ(made[1], 9);
-    EXPECT_TRUE(is_nan(made[3]));
+    EXPECT_EQ(bytes_of(std::vector{made[3]}),
+              bytes_of(std::vector{std::numeric_limits<float>::quiet_NaN()}));
+}
+
+TYPED_TEST(StitchTest, ANaNThatItMakesIsTheQuietOne) {
+    Stitch s = stacked(1, 1, 1);
+    s.overlap = 1;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> made =
+        stitched<float, float>(this->queue(), s, 1, {infinity, -infinity});
+    EXPECT_EQ(bytes_of(made), bytes_of(std::vector{std::numeric_limits<float>::quiet_NaN()}));
 }
 
 } // namespace
