@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/rounding.hpp"
+#include "io/levels/invalid_mark.hpp"
 #include "io/levels/reduce_blocks.hpp"
-#include "io/rows/file_elements.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -13,16 +13,6 @@
 #include <vector>
 
 namespace runner {
-
-template <class T> constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, Half>;
-
-template <class T> auto value_of(T element) {
-    if constexpr (std::is_same_v<T, Half>) {
-        return half_value(element);
-    } else {
-        return element;
-    }
-}
 
 /// sum / count, to nearest, ties to even.
 template <class S> S rounded_quotient(S sum, S count) {

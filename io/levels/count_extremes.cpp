@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/levels/count_extremes.hpp"
 
-#include "io/rows/file_elements.hpp"
+#include "io/levels/invalid_mark.hpp"
 #include "kernels/blocks/row_extremes.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -16,22 +15,6 @@ namespace {
 template <class T>
 using Number = std::conditional_t<std::is_same_v<T, std::uint64_t>, std::uint64_t,
                                   std::conditional_t<std::is_integral_v<T>, std::int64_t, double>>;
-
-/// The element that is equal to a number, if the type has one.
-template <class T> std::optional<T> element_equal_to(std::optional<double> number) {
-    if (!number || std::isnan(*number)) {
-        return std::nullopt;
-    }
-    if constexpr (std::is_integral_v<T>) {
-        constexpr T half = std::numeric_limits<T>::max() / 2 + 1;
-        constexpr double end = 2 * static_cast<double>(half);
-        const bool fits = *number >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                          *number < end && std::trunc(*number) == *number;
-        return fits ? std::optional(static_cast<T>(*number)) : std::nullopt;
-    } else {
-        return static_cast<T>(*number);
-    }
-}
 
 template <class T> std::optional<ValueRange> values_of(const RowExtremes<T>& extremes) {
     if (extremes.least > extremes.greatest) {
@@ -46,20 +29,20 @@ template <class T>
 std::optional<ValueRange> range_of(const T* elements, std::int64_t count,
                                    std::optional<double> invalid) {
     RowExtremes<T> found;
-    const std::optional<T> left_out = element_equal_to<T>(invalid);
-    widen(found, elements, count, left_out ? &*left_out : nullptr);
+    const std::optional<InvalidMark<T>> mark = invalid_mark<T>(invalid);
+    widen(found, elements, count, mark ? &mark->number : nullptr);
     return values_of(found);
 }
 
 std::optional<ValueRange> range_of(const Half* elements, std::int64_t count,
                                    std::optional<double> invalid) {
     RowExtremes<float> found;
-    const std::optional<float> left_out = element_equal_to<float>(invalid);
+    const std::optional<InvalidMark<float>> mark = invalid_mark<float>(invalid);
     std::array<float, 1024> values{}; // which stay in the L1 cache
     for (std::int64_t done = 0; done < count;) {
         const std::int64_t some = std::min(count - done, std::ssize(values));
         std::transform(elements + done, elements + done + some, values.begin(), half_value);
-        widen(found, values.data(), some, left_out ? &*left_out : nullptr);
+        widen(found, values.data(), some, mark ? &mark->number : nullptr);
         done += some;
     }
     return values_of(found);

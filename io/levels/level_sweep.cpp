@@ -201,7 +201,8 @@ void LevelSweep::each_run(
 }
 
 std::int64_t LevelSweep::sum_bytes() const {
-    if (levels_.empty() || levels_.front().dataset.layout.pyramid.downsample != Downsample::mean) {
+    if (levels_.empty() || levels_.front().dataset.layout.pyramid.downsample != Downsample::mean ||
+        levels_.front().dataset.invalid_value) {
         return 0;
     }
     std::int64_t elements = 1; // of the largest block
@@ -223,7 +224,7 @@ std::int64_t LevelSweep::memory() const {
         rows *= i < 2 ? std::min(step_[i], volumes_.extents[i]) : 1;
     }
     // The region, a level of it, and what its blocks are gathered in or added up to.
-    constexpr std::int64_t sums = 16;
+    constexpr std::int64_t sums = 32; // of integers of 64 bits, with the number of values
     const std::int64_t columns = std::min(step_[2], volumes_.extents[2]);
     std::int64_t all_sums = 2 * sum_bytes();
     for (std::size_t i = 0; i < step_.size() && all_sums > 0; ++i) {
@@ -259,7 +260,8 @@ void LevelMaker::make(const VolumeBox& region, const BoxElements& elements, cons
         lengthen(made_, box.elements() * size);
         reduce_blocks(sweep_.image_,
                       {region.count, level.factors, {elements.layer_pitch, elements.row_pitch}},
-                      level.dataset.layout.pyramid.downsample, elements.first, made_.data());
+                      {level.dataset.layout.pyramid.downsample, level.dataset.invalid_value},
+                      elements.first, made_.data());
         take(i, box, made_.data());
     }
 }

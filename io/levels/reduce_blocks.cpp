@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace runner {
@@ -49,6 +52,23 @@ template <class T>
 using Sum =
     std::conditional_t<is_real<T>, double, std::conditional_t<sizeof(T) == 8, Wide, std::int64_t>>;
 
+template <class T> T mean_of(Sum<T> sum, std::int64_t elements) {
+    if constexpr (is_real<T>) {
+        return element_of<T>(sum / static_cast<double>(elements));
+    } else {
+        return static_cast<T>(rounded_quotient<Sum<T>>(sum, elements));
+    }
+}
+
+/// What a block without a value becomes: NaN of floats, else the number that marks it.
+template <class T> T invalid_of(const InvalidMark<T>& mark) {
+    if constexpr (is_real<T>) {
+        return element_of<T>(std::numeric_limits<double>::quiet_NaN());
+    } else {
+        return mark.number;
+    }
+}
+
 template <class T> class Mean {
   public:
     void make(const BlockLines<T>& lines, T* out) {
@@ -79,25 +99,44 @@ template <class T> class Mean {
     /// Blocks from `begin` to `end`, of so many elements each.
     void divide(std::int64_t begin, std::int64_t end, std::int64_t elements, T* out) const {
         for (std::int64_t block = begin; block < end; ++block) {
-            const Sum<T> sum = sums_[static_cast<std::size_t>(block)];
-            if constexpr (is_real<T>) {
-                out[block] = element_of<T>(sum / static_cast<double>(elements));
-            } else {
-                out[block] = static_cast<T>(rounded_quotient<Sum<T>>(sum, elements));
-            }
+            out[block] = mean_of<T>(sums_[static_cast<std::size_t>(block)], elements);
         }
     }
 
     std::vector<Sum<T>> sums_;
 };
 
-template <class T> bool is_nan(T element) {
-    if constexpr (is_real<T>) {
-        return std::isnan(value_of(element));
-    } else {
-        return false;
+/// The mean of the elements that are values, added up in the same order.
+template <class T> class ValidMean {
+  public:
+    explicit ValidMean(const InvalidMark<T>& mark) : mark_(mark) {}
+
+    void make(const BlockLines<T>& lines, T* out) {
+        sums_.assign(static_cast<std::size_t>(lines.blocks()), {});
+        for (const T* const row : lines.rows) {
+            for (std::int64_t block = 0; block < lines.blocks(); ++block) {
+                Values& values = sums_[static_cast<std::size_t>(block)];
+                for (std::int64_t j = lines.begin(block); j < lines.end(block); ++j) {
+                    const bool is_value = !mark_.is_on(row[j]);
+                    values.sum += is_value ? static_cast<Sum<T>>(value_of(row[j])) : 0;
+                    values.count += is_value ? 1 : 0;
+                }
+            }
+        }
+        std::transform(sums_.begin(), sums_.end(), out, [&](const Values& values) {
+            return values.count == 0 ? invalid_of(mark_) : mean_of<T>(values.sum, values.count);
+        });
     }
-}
+
+  private:
+    struct Values {
+        Sum<T> sum = 0;
+        std::int64_t count = 0;
+    };
+
+    InvalidMark<T> mark_;
+    std::vector<Values> sums_; ///< of blocks
+};
 
 /// NaN where one of the elements is.
 template <class T> class Max {
@@ -144,18 +183,19 @@ template <class T> bool is_below(T a, T b) {
     }
 }
 
-/// What is made of all elements of a block, which are gathered.
+/// What is made of all elements of a block, or of those that are values, which are gathered.
 template <class T> class Gathered {
   public:
+    explicit Gathered(const std::optional<InvalidMark<T>>& mark) : mark_(mark) {}
     virtual ~Gathered() = default;
 
     void make(const BlockLines<T>& lines, T* out) {
         for (std::int64_t block = 0; block < lines.blocks(); ++block) {
             elements_.clear();
             for (const T* const row : lines.rows) {
-                elements_.insert(elements_.end(), row + lines.begin(block), row + lines.end(block));
+                gather(row + lines.begin(block), row + lines.end(block));
             }
-            out[block] = pick(elements_);
+            out[block] = elements_.empty() ? invalid_of(*mark_) : pick(elements_);
         }
     }
 
@@ -163,11 +203,37 @@ template <class T> class Gathered {
     virtual T pick(std::vector<T>& elements) const = 0;
 
   private:
+    void gather(const T* begin, const T* end) {
+        if (mark_) {
+            std::remove_copy_if(begin, end, std::back_inserter(elements_),
+                                [&](T element) { return mark_->is_on(element); });
+        } else {
+            elements_.insert(elements_.end(), begin, end);
+        }
+    }
+
+    std::optional<InvalidMark<T>> mark_;
     std::vector<T> elements_;
+};
+
+/// The first of the largest values, among which is no NaN.
+template <class T> class ValidMax final : public Gathered<T> {
+  public:
+    using Gathered<T>::Gathered;
+
+  private:
+    T pick(std::vector<T>& elements) const override {
+        return *std::max_element(elements.begin(), elements.end(),
+                                 [](T a, T b) { return value_of(a) < value_of(b); });
+    }
 };
 
 /// The middle one, or the mean of the two in the middle; NaN where one is.
 template <class T> class Median final : public Gathered<T> {
+  public:
+    using Gathered<T>::Gathered;
+
+  private:
     T pick(std::vector<T>& elements) const override {
         if (std::any_of(elements.begin(), elements.end(), is_nan<T>)) {
             return element_of<T>(std::numeric_limits<double>::quiet_NaN());
@@ -190,6 +256,10 @@ template <class T> class Median final : public Gathered<T> {
 
 /// The least of those that are there most often. NaNs are one value, and so are -0 and 0.
 template <class T> class Mode final : public Gathered<T> {
+  public:
+    using Gathered<T>::Gathered;
+
+  private:
     T pick(std::vector<T>& elements) const override {
         std::sort(elements.begin(), elements.end(), is_below<T>);
         auto best = elements.begin();
@@ -209,15 +279,19 @@ template <class T> class Mode final : public Gathered<T> {
 };
 
 template <class T>
-void reduce(const Blocks& blocks, Downsample how, const std::byte* in, std::byte* out) {
-    const auto* const from = reinterpret_cast<const T*>(in);
-    auto* const to = reinterpret_cast<T*>(out);
-    switch (how) {
-    case Downsample::mean: return make_row_by_row(blocks, from, to, Mean<T>());
-    case Downsample::median: return make_row_by_row(blocks, from, to, Median<T>());
-    case Downsample::max: return make_row_by_row(blocks, from, to, Max<T>());
-    case Downsample::nearest: return make_row_by_row(blocks, from, to, Nearest<T>());
-    case Downsample::mode: return make_row_by_row(blocks, from, to, Mode<T>());
+void reduce(const Blocks& blocks, const Downsampling& downsampling, const std::byte* in,
+            std::byte* out) {
+    const auto make = [&](auto maker) {
+        make_row_by_row(blocks, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
+                        std::move(maker));
+    };
+    const std::optional<InvalidMark<T>> mark = invalid_mark<T>(downsampling.invalid);
+    switch (downsampling.how) {
+    case Downsample::mean: return mark ? make(ValidMean<T>(*mark)) : make(Mean<T>());
+    case Downsample::median: return make(Median<T>(mark));
+    case Downsample::max: return mark ? make(ValidMax<T>(mark)) : make(Max<T>());
+    case Downsample::nearest: return make(Nearest<T>());
+    case Downsample::mode: return make(Mode<T>(mark));
     }
 }
 
@@ -229,13 +303,13 @@ std::array<std::int64_t, 3> Blocks::counts() const {
     return counts;
 }
 
-void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, Downsample how,
+void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, const Downsampling& downsampling,
                    const std::byte* in, std::byte* out) {
     if (is_float16(array)) {
-        return reduce<Half>(blocks, how, in, out);
+        return reduce<Half>(blocks, downsampling, in, out);
     }
     visit_element_type(array.type,
-                       [&](auto zero) { reduce<decltype(zero)>(blocks, how, in, out); });
+                       [&](auto zero) { reduce<decltype(zero)>(blocks, downsampling, in, out); });
 }
 
 } // namespace runner

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace runner {
 
@@ -21,9 +22,16 @@ struct Blocks {
     std::array<std::int64_t, 3> counts() const; ///< of blocks
 };
 
-/// Makes an element of each block, to the byte as docs/outputs.md says. `array`: the elements'
+/// How an element is made of a block.
+struct Downsampling {
+    Downsample how = Downsample::mean;
+    /// OutputDataset::invalid_value: where it is known, such elements are no values.
+    std::optional<double> invalid = {};
+};
+
+/// Makes an element of each block, to the byte as docs/zarr.md says. `array`: the elements'
 /// type, a number's or float16. Both buffers are aligned to elements and do not overlap.
-void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, Downsample how,
+void reduce_blocks(const ArrayInfo& array, const Blocks& blocks, const Downsampling& downsampling,
                    const std::byte* in, std::byte* out);
 
 /// Whether sums of so many elements are exact in integers of `bytes`, 4 or 8.
@@ -36,7 +44,7 @@ void sum_blocks(const ArrayInfo& array, const Blocks& blocks, const std::byte* i
 /// The same of sums of smaller blocks, of which the blocks consist.
 template <class S> void sum_blocks(const Blocks& blocks, const S* in, S* sums);
 
-/// What reduce_blocks() makes as means, of the sums of the same blocks.
+/// What reduce_blocks() makes as means of values, of the sums of the same blocks.
 template <class S>
 void mean_blocks(const ArrayInfo& array, const Blocks& blocks, const S* sums, std::byte* out);
 

@@ -233,6 +233,8 @@ std::string output_lines(const PreparedJob& prepared) {
             line("output.level_factors", toml_text(std::span(pyramid.factors))) +
             line("output.downsample",
                  downsample_names.at(static_cast<std::size_t>(pyramid.downsample)));
+        const std::optional<double> invalid = prepared.job->invalid();
+        text += invalid ? line(levels_invalid_key, toml_text(*invalid)) : "";
     }
     const std::string ngff = ngff_names.at(static_cast<std::size_t>(layout.ngff));
     return layout.ngff == Ngff::v0_5 ? text : text + line("output.ngff", ngff);

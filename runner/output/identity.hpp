@@ -19,6 +19,10 @@ std::string job_identity(const PreparedJob& prepared);
 /// in the file and is not of the job: as job_identity() gives it.
 std::string without_layout(const std::string& identity);
 
+/// The line of an output with coarser levels, which leave this number's elements out:
+/// OutputDataset::invalid_value. Levels of outputs without it, as of earlier versions, have all.
+inline constexpr const char* levels_invalid_key = "output.levels.invalid";
+
 /// The value of one of its lines; nothing where it has no such line.
 std::optional<std::string> identity_value(const std::string& identity, std::string_view key);
 

@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <span>
@@ -174,6 +175,22 @@ Extremes recorded_extremes(const AttributeList& record, const ArrayInfo& array,
     return *std::move(extremes);
 }
 
+/// What the coarser levels leave out, of an output that has some.
+std::optional<double> recorded_invalid(const std::string& identity, const std::string& file) {
+    const auto text = output::identity_value(identity, output::levels_invalid_key);
+    if (!text) {
+        return std::nullopt;
+    }
+    double number = 0;
+    const char* const end = text->data() + text->size();
+    if (const auto [rest, failure] = std::from_chars(text->data(), end, number);
+        failure != std::errc{} || rest != end) {
+        refuse_structure(file, std::string("the number ") + output::levels_invalid_key +
+                                   " in its record is none");
+    }
+    return number;
+}
+
 /// The facts of an output whose record stands beside it.
 FinishedOutput read_recorded_beside(const std::string& file, Structure structure) {
     if (!is_folder_output(file) || !is_output_there(file)) {
@@ -186,6 +203,7 @@ FinishedOutput read_recorded_beside(const std::string& file, Structure structure
                    each.second);
     }
     FinishedOutput output = recorded_run(attributes, file);
+    output.levels_invalid = recorded_invalid(record.identity, file);
     attributes.emplace_back(output::identity_attribute, std::move(record.identity));
     output.record = std::move(attributes);
     output.job.output.layout.format = written_format_of(file);

@@ -34,6 +34,8 @@ struct FinishedOutput {
     std::string input_modified;    ///< ISO 8601, UTC
     Axes axes;                     ///< of one whose record stands beside it, where it says so
     Extremes extremes;             ///< of the channels of the same
+    /// The number of elements that its coarser levels leave out.
+    std::optional<double> levels_invalid;
     /// All that the root of the file, or the record beside it, says of the run; `identity` too.
     AttributeList record;
 
@@ -57,6 +59,7 @@ struct FinishedOutput {
                            stored.array, job.output.layout, fields};
         made.axes = axes;
         made.extremes = extremes;
+        made.invalid_value = levels_invalid;
         return made;
     }
 };

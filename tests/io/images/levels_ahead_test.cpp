@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -32,6 +33,7 @@ struct Case {
     std::vector<std::int64_t> chunk;
     Downsample downsample = Downsample::mean;
     std::int64_t rows_at_once = 1; ///< in chunks
+    std::optional<double> invalid = {};
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -52,7 +54,9 @@ class LevelsOfRows : public testing::TestWithParam<Case> {
         layout.chunk = GetParam().chunk;
         layout.pyramid.levels = 4;
         layout.pyramid.downsample = GetParam().downsample;
-        return as_named({folder_ / name, "/0", array(), std::move(layout)});
+        OutputDataset made = as_named({folder_ / name, "/0", array(), std::move(layout)});
+        made.invalid_value = GetParam().invalid;
+        return made;
     }
 
     /// All rows, in runs that can be written at once.
@@ -209,6 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{ElementType::float32, {19, 33, 65}, {1, 8, 65}, Downsample::median, 2},
                     Case{ElementType::int8, {701, 303}, {50, 303}, Downsample::mode},
                     Case{ElementType::uint32, {701, 303}, {32, 40}, Downsample::mean, 5},
+                    Case{ElementType::uint8, {37, 70, 101}, {1, 16, 32}, Downsample::mean, 1, 7},
                     Case{
                         ElementType::uint8, {3, 5, 41, 67}, {1, 2, 41, 67}, Downsample::max, 100}));
 
