@@ -60,15 +60,21 @@ template <class Out, class T> __device__ inline Out converted_on_device(T value)
     }
 }
 
-/// Stores a value as element `at`, of type `type`. Every NaN is the quiet one of the CPU:
-/// conversions on a GPU make another.
+/// The same, but every NaN is the quiet one of the CPU: conversions on a GPU make another.
+template <class Out, class T> __device__ inline Out quiet_on_device(T value) {
+    if constexpr (std::is_floating_point_v<Out>) {
+        return is_nan(value) ? std::numeric_limits<Out>::quiet_NaN() : static_cast<Out>(value);
+    } else {
+        return converted_on_device<Out>(value);
+    }
+}
+
+/// Stores a value as element `at` of an array of the type, by quiet_on_device().
 __device__ inline void store_number(ElementType type, double value, std::byte* out,
                                     std::int64_t at) {
     visit_on_device(type, [&](auto zero) {
         using Out = decltype(zero);
-        reinterpret_cast<Out*>(out)[at] = std::is_floating_point_v<Out> && is_nan(value)
-                                              ? std::numeric_limits<Out>::quiet_NaN()
-                                              : converted_on_device<Out>(value);
+        reinterpret_cast<Out*>(out)[at] = quiet_on_device<Out>(value);
     });
 }
 

@@ -25,8 +25,8 @@ template <class T> struct InvalidTest {
 template <class T> InvalidTest<T> invalid_test(double value) { return {converted<T>(value)}; }
 
 /// What an invalid element of an output of type T is, where `value` is that of the type: NaN of
-/// floats, and the number of integers. constexpr, so that device code can call it too.
-template <class T> constexpr T invalid_element(double value) {
+/// floats, and the number of integers.
+template <class T> T invalid_element(double value) {
     if constexpr (std::is_floating_point_v<T>) {
         return std::numeric_limits<T>::quiet_NaN();
     } else {

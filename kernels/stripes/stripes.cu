@@ -16,8 +16,7 @@ template <class T, class W> __device__ T element_of(W value) {
     if constexpr (std::is_same_v<T, W>) {
         return is_nan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
     } else {
-        return is_nan(value) ? converted_on_device<T>(std::numeric_limits<double>::quiet_NaN())
-                             : converted_on_device<T>(value);
+        return quiet_on_device<T>(value);
     }
 }
 
