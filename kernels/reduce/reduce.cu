@@ -129,7 +129,7 @@ template <class T> __global__ void __launch_bounds__(256) sums_kernel(Places<T> 
         const ExactSum<T> sum = exact_sum(places, tile, has_place, partial);
         if (threadIdx.y == 0 && has_place) {
             reinterpret_cast<Out*>(places.out)[tile.first + threadIdx.x] =
-                valid > 0 ? sum_element<T>(sum) : quiet_on_device<Out>(places.invalid);
+                valid > 0 ? sum_element<T>(sum) : mark_of<Out>(places.invalid);
         }
     });
 }
@@ -166,8 +166,7 @@ __global__ void __launch_bounds__(256) extremes_kernel(Places<T> places, bool is
             }
             const bool takes_most = is_most || is_key_of_nan<T>(high);
             reinterpret_cast<T*>(places.out)[tile.first + threadIdx.x] =
-                valid > 0 ? element_of_key<T>(takes_most ? high : low)
-                          : quiet_on_device<T>(places.invalid);
+                valid > 0 ? element_of_key<T>(takes_most ? high : low) : mark_of<T>(places.invalid);
         }
     });
 }

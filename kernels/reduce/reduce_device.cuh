@@ -39,6 +39,15 @@ template <class T> struct Places {
     }
 };
 
+/// An invalid element of type T, whose number is `invalid`.
+template <class T> __device__ inline T mark_of(double invalid) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return std::numeric_limits<T>::quiet_NaN();
+    } else {
+        return converted_on_device<T>(invalid);
+    }
+}
+
 template <class T>
 Places<T> places_of(const Reduction& reduce, std::int64_t groups, const std::byte* in,
                     std::byte* out) {

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(256)
                                          : static_cast<Key>(static_cast<Bits>(found ^ sign));
                 reinterpret_cast<T*>(
                     places.out)[(tile.first + threadIdx.x) * percentiles.count + which] =
-                    valid > 0 ? element_of_key<T>(key) : quiet_on_device<T>(places.invalid);
+                    valid > 0 ? element_of_key<T>(key) : mark_of<T>(places.invalid);
             }
         }
     });
