@@ -83,7 +83,7 @@ LevelsAhead::LevelsAhead(const OutputDataset& output, std::int64_t memory, int t
       store_(store_at(sweep_, elements_.places())),
       makers_(static_cast<std::size_t>(threads), LevelMaker(sweep_)),
       extremes_(static_cast<std::size_t>(threads), ChannelExtremes(output)),
-      most_bands_(memory / std::max<std::int64_t>(band_rows(sweep_) * row_bytes_, 1)),
+      buffers_(memory, band_rows(sweep_) * row_bytes_),
       made_(static_cast<std::size_t>(sweep_.regions()), '0'), threads_(threads) {}
 
 /// The band that has a row of the output.
@@ -143,7 +143,7 @@ void LevelsAhead::keep(const VolumeBox& box, std::int64_t row, std::int64_t rows
     }
     const std::int64_t layer = (row - row_of(box, 0)) / sweep_.volumes().extents[1];
     const std::int64_t at = layer * box.count[1] + row - row_of(box, layer);
-    std::byte* const to = buffers_[band->buffer].data();
+    std::byte* const to = buffers_.data(band->buffer);
     std::copy_n(from, rows * row_bytes_, to + at * row_bytes_);
     for (std::int64_t i = at; i < at + rows; ++i) {
         band->missing -= band->has[static_cast<std::size_t>(i)] ? 0 : 1;
@@ -164,11 +164,13 @@ LevelsAhead::Band* LevelsAhead::band_of(const VolumeBox& box) {
     if (found != bands_.end()) {
         return &found->second;
     }
-    Band band;
-    if (left_.contains(begin) || !take_buffer(band.buffer)) {
+    const std::optional<std::size_t> buffer = left_.contains(begin) ? std::nullopt : take_buffer();
+    if (!buffer) {
         left_.insert(begin);
         return nullptr;
     }
+    Band band;
+    band.buffer = *buffer;
     band.missing = box.count[0] * box.count[1];
     band.has.resize(static_cast<std::size_t>(band.missing));
     return &bands_.emplace(begin, std::move(band)).first->second;
@@ -176,30 +178,24 @@ LevelsAhead::Band* LevelsAhead::band_of(const VolumeBox& box) {
 
 /// Rows come about in their order: a band that had none while those of two more layers of regions
 /// came is not completed by this rank.
-bool LevelsAhead::take_buffer(std::size_t& buffer) {
-    if (free_.empty() && std::ssize(buffers_) < most_bands_) {
-        free_.push_back(buffers_.size());
-        buffers_.emplace_back(band_rows(sweep_) * row_bytes_);
-    }
+std::optional<std::size_t> LevelsAhead::take_buffer() {
+    std::optional<std::size_t> buffer = buffers_.take();
     const std::int64_t layers = 2 * sweep_.step()[0] * sweep_.volumes().extents[1];
-    for (auto band = bands_.begin(); free_.empty() && band != bands_.end();) {
+    for (auto band = bands_.begin(); !buffer && band != bands_.end();) {
         if (rows_ - band->second.touched > layers) {
-            free_.push_back(band->second.buffer);
+            buffers_.give_back(band->second.buffer);
             left_.insert(band->first);
             band = bands_.erase(band);
+            buffer = buffers_.take();
         } else {
             ++band;
         }
     }
-    if (free_.empty()) {
+    if (!buffer) {
         make_whole(); // which may free some
+        buffer = buffers_.take();
     }
-    if (free_.empty()) {
-        return false;
-    }
-    buffer = free_.back();
-    free_.pop_back();
-    return true;
+    return buffer;
 }
 
 /// Makes levels of the regions whose elements are all in memory.
@@ -221,13 +217,14 @@ void LevelsAhead::make_whole() {
         made_[static_cast<std::size_t>(sweep_.index_of(whole.region))] = '1';
     }
     whole_.clear();
-    free_.insert(free_.end(), emptied_.begin(), emptied_.end());
+    for (const std::size_t buffer : emptied_) {
+        buffers_.give_back(buffer);
+    }
     emptied_.clear();
 }
 
 void LevelsAhead::close() {
     bands_.clear();
-    free_.clear();
     buffers_.clear();
     elements_.close();
 }

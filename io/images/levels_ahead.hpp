@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/extremes.hpp"
-#include "base/pages.hpp"
+#include "base/page_pool.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/levels/channel_extremes.hpp"
 #include "io/levels/level_sweep.hpp"
@@ -11,9 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -65,7 +65,7 @@ class LevelsAhead {
     void add_regions(const VolumeBox& band, const BoxElements& elements);
     void keep(const VolumeBox& box, std::int64_t row, std::int64_t rows, const std::byte* from);
     Band* band_of(const VolumeBox& box);
-    bool take_buffer(std::size_t& buffer);
+    std::optional<std::size_t> take_buffer();
     void make_whole();
 
     LevelSweep sweep_;
@@ -75,14 +75,12 @@ class LevelsAhead {
     LevelMaker::Take store_;
     std::vector<LevelMaker> makers_;        ///< one a thread
     std::vector<ChannelExtremes> extremes_; ///< one a thread
-    std::int64_t most_bands_;
-    std::deque<Pages> buffers_; ///< of bands
-    std::vector<std::size_t> free_;
-    std::map<std::int64_t, Band> bands_; ///< by their first row
-    std::set<std::int64_t> left_;        ///< bands of which not all rows were kept
-    std::int64_t rows_ = 0;              ///< that came
-    std::vector<Whole> whole_;           ///< to be made now
-    std::vector<std::size_t> emptied_;   ///< buffers of these
+    PagePool buffers_;                      ///< of bands
+    std::map<std::int64_t, Band> bands_;    ///< by their first row
+    std::set<std::int64_t> left_;           ///< bands of which not all rows were kept
+    std::int64_t rows_ = 0;                 ///< that came
+    std::vector<Whole> whole_;              ///< to be made now
+    std::vector<std::size_t> emptied_;      ///< buffers of these
     MadeRegions made_;
     IoThreads threads_;
 };

@@ -7,6 +7,7 @@
 #include "io/rows/written_format.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace runner {
@@ -35,7 +36,7 @@ std::unique_ptr<ChunkBands> ChunkBands::of(const OutputDataset& output, const Ch
 ChunkBands::ChunkBands(const OutputDataset& output, const ChunkGrid& grid, std::int64_t memory,
                        int threads)
     : array_(output.array), grid_(grid), line_bytes_(grid.chunk_rows() * row_bytes(output.array)),
-      most_bands_(memory / (grid.layers() * line_bytes_)) {
+      buffers_(memory, grid.layers() * line_bytes_) {
     for (int thread = 0; thread < threads; ++thread) {
         packers_.emplace_back(output.layout, grid.chunk_bytes(), array_);
         chunks_.emplace_back();
@@ -61,7 +62,7 @@ std::byte* ChunkBands::place(std::int64_t part) {
     const std::int64_t layer = grid_.place_of(part).layer;
     band->lines[static_cast<std::size_t>(layer)] = Came::unsaved;
     band->touched = lines_;
-    std::byte* const to = buffers_[band->buffer].data() + layer * line_bytes_;
+    std::byte* const to = buffers_.data(band->buffer) + layer * line_bytes_;
     if (--band->missing == 0) {
         whole_.insert(bands_.extract(index));
     }
@@ -70,16 +71,12 @@ std::byte* ChunkBands::place(std::int64_t part) {
 
 /// Null where there is no memory for it.
 ChunkBands::Band* ChunkBands::begin(std::int64_t index) {
-    if (free_.empty() && std::ssize(buffers_) < most_bands_) {
-        free_.push_back(buffers_.size());
-        buffers_.emplace_back(grid_.layers() * line_bytes_);
-    }
-    if (free_.empty()) {
+    const std::optional<std::size_t> buffer = buffers_.take();
+    if (!buffer) {
         return nullptr;
     }
     Band band;
-    band.buffer = free_.back();
-    free_.pop_back();
+    band.buffer = *buffer;
     band.lines.assign(static_cast<std::size_t>(grid_.layers()), Came::no);
     for (std::int64_t layer = 0; layer < grid_.layers(); ++layer) {
         band.missing += grid_.part_in({index * grid_.across(), layer}) ? 1 : 0;
@@ -91,7 +88,7 @@ std::vector<ChunkBands::WholeChunk> ChunkBands::whole() const {
     std::vector<WholeChunk> chunks;
     for (const auto& [index, band] : whole_) {
         for (std::int64_t chunk = 0; chunk < grid_.across(); ++chunk) {
-            chunks.push_back({index * grid_.across() + chunk, buffers_[band.buffer].data()});
+            chunks.push_back({index * grid_.across() + chunk, buffers_.data(band.buffer)});
         }
     }
     return chunks;
@@ -99,7 +96,7 @@ std::vector<ChunkBands::WholeChunk> ChunkBands::whole() const {
 
 void ChunkBands::drop_whole() {
     for (const auto& [index, band] : whole_) {
-        free_.push_back(band.buffer);
+        buffers_.give_back(band.buffer);
     }
     whole_.clear();
 }
@@ -125,7 +122,7 @@ void ChunkBands::add_unsaved(std::int64_t index, Band& band, std::vector<Line>& 
         if (came == Came::unsaved) {
             const std::int64_t part = *grid_.part_in({index * grid_.across(), layer});
             lines.push_back({part, grid_.part_at(part).first_row,
-                             buffers_[band.buffer].data() + layer * line_bytes_});
+                             buffers_.data(band.buffer) + layer * line_bytes_});
             came = Came::saved;
         }
     }
@@ -151,7 +148,7 @@ std::vector<ChunkBands::Line> ChunkBands::give_up() {
         }
         add_unsaved(band->first, band->second, lines);
         left_.insert(band->first);
-        free_.push_back(band->second.buffer);
+        buffers_.give_back(band->second.buffer);
         band = bands_.erase(band);
     }
     return lines;
@@ -160,7 +157,6 @@ std::vector<ChunkBands::Line> ChunkBands::give_up() {
 void ChunkBands::clear() {
     bands_.clear();
     whole_.clear();
-    free_.clear();
     buffers_.clear();
 }
 

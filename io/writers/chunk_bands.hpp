@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/pages.hpp"
+#include "base/page_pool.hpp"
 #include "io/filters/packer.hpp"
 #include "io/rows/chunk_grid.hpp"
 #include "io/rows/rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -89,9 +88,7 @@ class ChunkBands {
     ArrayInfo array_;
     const ChunkGrid& grid_;
     std::int64_t line_bytes_;
-    std::int64_t most_bands_;
-    std::deque<Pages> buffers_;
-    std::vector<std::size_t> free_;
+    PagePool buffers_;                   ///< of bands
     std::map<std::int64_t, Band> bands_; ///< by their index
     std::map<std::int64_t, Band> whole_;
     std::set<std::int64_t> left_; ///< bands of which not all lines were kept
