@@ -239,8 +239,10 @@ Metadata converted_metadata(const FrameSource& source, const ConvertRequest& req
     if (!said || metadata.empty() || !output.layout.is_hdf5()) {
         metadata.placement = output.axes;
     }
-    set_axes(metadata, metadata.placement);
-    if (!metadata.placement.known()) {
+    const bool is_placed = metadata.placement.known();
+    set_axes(metadata,
+             is_placed || !lacks_spacing(metadata, output.axes) ? metadata.placement : output.axes);
+    if (!is_placed) {
         keep_names(metadata, output.axes);
     }
     return metadata;

@@ -112,6 +112,27 @@ void set_axes(Metadata& metadata, const Axes& axes) {
     }
 }
 
+bool lacks_spacing(const Metadata& metadata, const Axes& axes) {
+    const bool has_sizes =
+        std::any_of(metadata.dataset.begin(), metadata.dataset.end(),
+                    [](const NamedValue& each) { return is_list_of_sizes(each.name); });
+    if (has_sizes || !metadata.scan.empty()) {
+        return false;
+    }
+    const auto is_said = [&](std::size_t axis) {
+        return std::any_of(metadata.coordinates.begin(), metadata.coordinates.end(),
+                           [axis](const Coordinates& each) {
+                               return each.axis == static_cast<std::int64_t>(axis);
+                           });
+    };
+    for (std::size_t axis = 0; axis < axes.each.size(); ++axis) {
+        if (axes.each[axis].spacing && !is_said(axis)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void overrule_axes(Metadata& metadata, const Axes& of_file, const Axes& declared) {
     for (std::size_t i = 0; i < std::min(of_file.each.size(), declared.each.size()); ++i) {
         const Axis& was = of_file.each[i];

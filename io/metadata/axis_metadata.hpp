@@ -12,6 +12,10 @@ namespace runner {
 /// `axes` fit the metadata's shape, or say nothing.
 void set_axes(Metadata& metadata, const Axes& axes);
 
+/// Whether axes of the metadata's shape have a spacing that these do not say: by no coordinates, no
+/// list of sizes, and no scan.
+bool lacks_spacing(const Metadata& metadata, const Axes& axes);
+
 /// Takes away what the file says of axes that are declared otherwise than it names, spaces and
 /// places them: coordinates, names in the group, and a scan's sizes of pixels.
 void overrule_axes(Metadata& metadata, const Axes& of_file, const Axes& declared);

@@ -93,6 +93,9 @@ std::vector<ScanItem> carried_scan(const std::vector<ScanItem>& scan, const Axis
                                    std::vector<std::string>& left_out) {
     constexpr std::size_t axes = 3;
     if (change.from.size() != axes || change.axes.size() != axes || change.reorders()) {
+        if (!scan.empty()) {
+            left_out.emplace_back("the scan: the output is no more frames of it");
+        }
         return {};
     }
     std::vector<ScanItem> made;

@@ -96,6 +96,19 @@ bool has_own_axes(const Metadata& metadata) {
         });
 }
 
+/// Puts the axes into the attributes where nothing that is carried over says them any more.
+void say_axes(const PreparedJob& prepared, bool had_own_axes, Metadata& metadata) {
+    const std::vector<Likeness> steps = prepared.job->likeness();
+    const bool is_at_places = std::all_of(steps.begin(), steps.end(), [](const Likeness& step) {
+        return step.values > Likeness::Values::foreign;
+    });
+    const Axes axes = axes_after(*prepared.job, prepared.input.axes);
+    if ((had_own_axes && !has_own_axes(metadata)) ||
+        (is_at_places && lacks_spacing(metadata, axes))) {
+        set_axes(metadata, axes);
+    }
+}
+
 /// What is said of the input, by its file and by the job file, as far as it is true of the output.
 Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     const std::vector<Likeness> steps = prepared.job->likeness();
@@ -131,10 +144,8 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
         metadata = carried_metadata(metadata, step);
     }
     set_axes(metadata, metadata.placement);
-    if (had_own_axes && !has_own_axes(metadata) && !metadata.placement.known()) {
-        set_axes(metadata, axes_after(*prepared.job, prepared.input.axes));
-    }
-    if (named.known() && !metadata.placement.known()) {
+    if (!metadata.placement.known()) {
+        say_axes(prepared, had_own_axes, metadata);
         keep_names(metadata, axes_after(*prepared.job, named));
     }
     return metadata;

@@ -115,6 +115,33 @@ def test_pixel_sizes_are_spacings():
 
 
 @pytest.mark.quick
+def test_pixel_sizes_of_what_is_no_scan():
+    """Sinograms, projections of all frames and single frames keep the sizes, as in other formats."""
+    scan("scan.nx")
+    data = "/entry0000/data/data"
+    for kind, keys, more, labels, wanted in (
+            ("transpose", "permutation = [1, 0, 2]", "", ["y", "frame", "x"], [7e-6, np.nan, 6.5e-6]),
+            ("transpose", "permutation = [2, 1, 0]", "", ["x", "y", "frame"], [6.5e-6, 7e-6, np.nan]),
+            ("reduce", 'operation = "mean"\nover = ["frame"]', "", ["y", "x"], [7e-6, 6.5e-6]),
+            ("bin", "factors = [1, 2]", 'frames = "all"\nselect = { frame = 3 }', ["y", "x"], [7e-6, 13e-6])):
+        write_job(kind, keys, more=more, output="o.h5")
+        said = call("j.toml").stderr
+        assert "the scan: " in said and said.count("without some of its attributes") == 1, said
+        with h5py.File("o.h5") as file:
+            found = file[data].attrs
+            assert list(found["DIMENSION_LABELS"]) == labels
+            np.testing.assert_allclose(found["spacing"], wanted)
+            assert list(found["spacing_units"]) == ["" if np.isnan(size) else "m" for size in wanted]
+        shown = good("inspect", "o.h5:" + data)
+        assert all(f"{size:.6g} m" in shown for size in wanted if not np.isnan(size)), shown
+    for frames in (["--frame", "3"], []):
+        good("convert", "scan.nx:" + data, "o.h5", "--overwrite", *frames)
+        assert "y 7e-06 m, x 6.5e-06 m" in good("inspect", "o.h5:" + data)
+        with h5py.File("o.h5") as file:
+            assert ("spacing" in file[data].attrs) == bool(frames)
+
+
+@pytest.mark.quick
 def test_every_kind():
     scan("scan.nx")
     for kind, keys in KINDS.items():
