@@ -212,8 +212,10 @@ std::optional<double> CorrectJob::invalid() const {
 std::vector<std::string> CorrectJob::notes() const {
     std::vector<std::string> notes;
     for (const Field* field : {dark_.get(), flat_.get()}) {
-        if (!field->note.empty()) {
-            notes.push_back(field->note);
+        for (const std::string& note : field->notes) { // of one file, both may have the same
+            if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+                notes.push_back(note);
+            }
         }
     }
     return notes;

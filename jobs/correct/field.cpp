@@ -90,8 +90,12 @@ Field between_groups(const Images& images, const FieldRole& role, const JobInput
     }
     const std::int64_t rows = std::ssize(groups) * images.rows;
     auto source = source_of_groups(std::move(groups), images.rows, images.columns);
+    std::vector<std::string> notes = images.notes;
+    if (!found.note.empty()) {
+        notes.push_back(std::move(found.note));
+    }
     return {0, std::make_shared<const SideImage>(std::move(source), rows, images.columns),
-            std::move(found.places), std::move(found.note)};
+            std::move(found.places), std::move(notes)};
 }
 
 } // namespace
@@ -144,11 +148,11 @@ Field make_field(const FieldChoice& choice, const FieldRole& role, const JobInpu
     }
     const std::int64_t rows = images.rows;
     const std::int64_t columns = images.columns;
-    std::string note = std::move(images.note);
+    std::vector<std::string> notes = std::move(images.notes);
     return {0,
             std::make_shared<const SideImage>(source_of(std::move(images)), rows, columns),
             {},
-            std::move(note)};
+            std::move(notes)};
 }
 
 CorrectField Field::values() const {

@@ -53,7 +53,7 @@ struct Field {
     /// Where each frame of the input lies among several images, which `image` then has one
     /// below the other; empty: one image is for all.
     std::vector<FieldPlace> places = {};
-    std::string note = {}; ///< what is odd about the frames it is made of; else empty
+    std::vector<std::string> notes = {}; ///< what is odd about the frames it is made of
 
     /// Its values on the host, computed where nobody has. @throws Error (input).
     CorrectField values() const;

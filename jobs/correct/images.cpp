@@ -330,10 +330,16 @@ Images open_images(const FieldSource& asked, const FieldRole& role, const JobInp
     const bool is_exchange = !asked.dataset && source.dataset;
     const FrameRoles& roles = source.file || source.dataset ? layout.roles : input.roles;
     std::string note = check_axes(is_exchange || roles.known(), role, where, input, frame);
+    const bool is_input = file == input.source.file && layout.dataset == input.source.dataset;
     const DatasetPart part = part_of(layout, source, role, input, frame, where);
     const std::size_t leading = part.count.size() - frame.size();
     Images images;
-    images.note = std::move(note);
+    if (!is_input) { // of which the job says it anyway
+        images.notes = layout.info.notes;
+    }
+    if (!note.empty()) {
+        images.notes.push_back(std::move(note));
+    }
     images.reduce = source.reduce;
     images.count = checked_product(std::span(part.count).first(leading));
     images.columns = frame.back();

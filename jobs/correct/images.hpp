@@ -29,7 +29,7 @@ struct Images {
     /// Their invalid elements (kernels/elements/invalid.hpp), which a field is not made of;
     /// nothing: all are values.
     std::optional<double> invalid = {};
-    std::string note = {}; ///< what is odd; else empty
+    std::vector<std::string> notes = {}; ///< what is odd about them and their file
 
     ElementType type() const { return reader->info().array.type; }
     std::int64_t row_bytes() const { return columns * size_of(type()); }

@@ -253,3 +253,15 @@ def test_colours_that_are_multiplied_in_a_later_file():
         write(f"part_{number}.tif", COLOUR, photometric="rgb", extrasamples=[kind])
     words = attempt("convert", "part_?.tif", "out.h5", "--overwrite").stderr
     assert "the colours are multiplied by their alpha (part_1.tif)" in words and "1 of the 2 files" in words, words
+
+
+def test_files_of_fields_are_warned_of():
+    """What the file of a flat says of its elements is as true as what the input's says; of two fields of one file, once."""
+    with h5py.File("in.h5", "w") as file:
+        file["x"] = np.stack([GREY, GREY])
+    write("flat.tif", photometric="miniswhite")
+    pathlib.Path("j.toml").write_text('kind = "correct"\n[input]\nfile = "in.h5"\n[output]\nfile = "out.h5"\noverwrite = true\n'
+                                      '[run]\nbackend = "cpu"\n[correct]\nflat = { file = "flat.tif" }\ndark = { file = "flat.tif" }\n')
+    for verb in (["j.toml"], ["plan", "j.toml"]):
+        said = attempt(*verb).stderr
+        assert said.count("0 means white") == 1 and "flat.tif" in said, said
