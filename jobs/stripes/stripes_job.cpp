@@ -3,13 +3,17 @@
 
 #include "base/error.hpp"
 #include "base/rounding.hpp"
+#include "base/text.hpp"
 #include "jobs/axis_work.hpp"
 #include "jobs/each_sample_job.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <variant>
 
 namespace runner {
@@ -79,6 +83,40 @@ void check_input(const JobInput& input) {
     }
 }
 
+bool counts_angles(const Axis& axis) {
+    constexpr std::array<std::string_view, 7> words = {
+        "frame", "rotation_angle", "theta", "angle", "degree", "deg", "rad"};
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+        return axis.name == word || axis.unit == word;
+    });
+}
+
+/// A note where the axes say that the last but one is none of angles, and which one is.
+std::vector<std::string> notes_of(const Axes& axes) {
+    const std::vector<Axis>& each = axes.each;
+    const auto found = std::find_if(each.begin(), each.end(), counts_angles);
+    if (each.size() < 3 || found == each.end() || counts_angles(each[each.size() - 2])) {
+        return {};
+    }
+    const std::int64_t angles = found - each.begin();
+    std::vector<std::int64_t> order;
+    for (std::int64_t axis = 0; axis < std::ssize(each); ++axis) {
+        if (axis != angles) {
+            order.push_back(axis);
+        }
+    }
+    order.insert(order.end() - 1, angles);
+    std::string text;
+    for (const std::int64_t axis : order) {
+        text += (text.empty() ? "" : ", ") + std::to_string(axis);
+    }
+    return {
+        format_error({"stripes takes another axis for the angles", "stripes",
+                      "its input has the axes " + printable(axes.names()) + ", with angles along " +
+                          printable(found->name) + ", and it takes the last but one",
+                      "Let transpose with permutation = [" + text + "] come before"})};
+}
+
 class StripesParameters : public ListedParameters<StripesKeys> {
   public:
     using ListedParameters::ListedParameters;
@@ -110,14 +148,15 @@ class StripesParameters : public ListedParameters<StripesKeys> {
         stripes.size = static_cast<int>(keys().size);
         stripes.small = static_cast<int>(keys().small);
         stripes.snr = keys().snr;
-        return std::make_unique<StripesJob>(stripes, shape);
+        return std::make_unique<StripesJob>(stripes, shape, notes_of(input.axes));
     }
 };
 
 } // namespace
 
-StripesJob::StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& shape)
-    : stripes_(stripes) {
+StripesJob::StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& shape,
+                       std::vector<std::string> notes)
+    : stripes_(stripes), notes_(std::move(notes)) {
     shape_.output = {stripes_.type, shape};
     shape_.frames = checked_product(std::span(shape).first(shape.size() - 2));
     shape_.rows = stripes_.rows;

@@ -17,11 +17,14 @@ namespace runner {
 /// together.
 class StripesJob : public StreamJob {
   public:
-    /// `shape`: of input and output, which ends with the axes of `stripes`' frames.
-    StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& shape);
+    /// `shape`: of input and output, which ends with the axes of `stripes`' frames. `notes`: about
+    /// the input.
+    StripesJob(const Stripes& stripes, const std::vector<std::int64_t>& shape,
+               std::vector<std::string> notes = {});
 
     StreamShape shape() const override { return shape_; }
     std::string computation() const override { return "stripes 1"; }
+    std::vector<std::string> notes() const override { return notes_; }
     std::vector<Likeness> likeness() const override {
         return {Likeness::in_place(Likeness::Values::alike, shape_.output.shape)};
     }
@@ -42,6 +45,7 @@ class StripesJob : public StreamJob {
 
     Stripes stripes_;
     StreamShape shape_;
+    std::vector<std::string> notes_;
 };
 
 /// The keys of [stripes].

@@ -153,3 +153,19 @@ def test_a_file_that_declares_invalid_elements_is_warned_of():
     write_job("[stripes]\n", kind="stripes")
     done = attempt("job.toml", "--quiet")
     assert done.returncode == 0 and "_FillValue" in done.stderr, done
+
+
+def test_projections_are_warned_of():
+    """Where the axes say that angles are elsewhere; behind the transposition that the warning names nothing is said."""
+    with h5py.File("in.h5", "w") as file:
+        file["x"] = np.arange(4 * 5 * 6, dtype="uint16").reshape(4, 5, 6)
+        file["x"].attrs["DIMENSION_LABELS"] = ["rotation_angle", "y", "x"]
+    write_job("[stripes]\n", kind="stripes")
+    said = call("job.toml", "--quiet").stderr
+    assert "stripes takes another axis for the angles" in said and "permutation = [1, 0, 2]" in said, said
+    write_job("[[step]]\nkind = \"transpose\"\npermutation = [1, 0, 2]\n[[step]]\nkind = \"stripes\"\n")
+    assert call("job.toml", "--quiet").stderr == ""
+    with h5py.File("in.h5", "a") as file:
+        file["x"].attrs["DIMENSION_LABELS"] = ["", "y", "x"]
+    write_job("[stripes]\n", kind="stripes")
+    assert "another axis" not in call("job.toml", "--quiet").stderr
