@@ -124,6 +124,7 @@ struct ConvertCommand {
     std::optional<DenseLayout> raw; ///< what the input holds, where it does not say so itself
     std::optional<ArrayInfo> type;  ///< convertible_type() of the output; nothing: the input's
     bool clip = false;              ///< values that it cannot hold become the nearest that it can
+    std::optional<bool> colour;     ///< whether the input's last axis is; nothing: as it says
     OutputLayout layout;            ///< of an HDF5 output
     bool overwrite = false;         ///< replace files of these names
     InputRules rules;

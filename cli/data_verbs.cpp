@@ -280,6 +280,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     std::string input;
     std::string output;
     std::string first_generation;
+    std::string colour;
     ConvertCommand command;
     parser.add_argument(
         "IN", input,
@@ -294,6 +295,8 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     parser.add_option("--first-generation", first_generation, "G",
                       "of the input's first frame, over what it says itself (a .sand file: 1)");
     parser.add_palette();
+    parser.add_switch("--colour", colour,
+                      "the input's last axis, of 3 or 4, is colour; =false: it is not");
     parser.add_flag("--clip", command.clip, "clip values to the range of --dtype");
     parser.add_flag("--overwrite", command.overwrite, "replace existing files");
     parser.add_trust();
@@ -313,6 +316,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     command.layout = layout.layout(command.output.file);
     command.frames = parser.frames();
     command.palette = parser.palette();
+    command.colour = parser.choice("--colour", colour, {"true", "false"}, std::array{true, false});
     command.rules = parser.rules();
     if (command.palette && !command.output.file.ends_with(".png")) {
         parser.refuse("--palette is for pictures");

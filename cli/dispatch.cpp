@@ -247,6 +247,7 @@ struct Verbs {
         request.frames = command.frames;
         request.first_generation = command.first_generation;
         request.palette = command.palette;
+        request.colour = command.colour;
         request.type = command.type;
         request.beyond = command.clip ? Beyond::clip : Beyond::refuse;
         request.overwrite = command.overwrite ? Overwrite::yes : Overwrite::no;

@@ -8,6 +8,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/formats/slice_names.hpp"
 #include "io/input/file_access.hpp"
+#include "io/inspect/colour_marks.hpp"
 #include "io/output/own_parts.hpp"
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
@@ -96,6 +97,31 @@ bool can_hold(const std::string& output, const ArrayInfo& array) {
 /// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
+/// What the samples of a pixel are, by the request, else by the input. @throws Error (usage) where
+/// there is no such last axis.
+int channels_of(const DatasetInfo& info, const ConvertRequest& request, const std::string& where) {
+    const std::vector<std::int64_t>& shape = info.array.shape;
+    if (request.colour.value_or(false) && !may_be_colour(shape)) {
+        throw Error(ExitCode::usage,
+                    {"the input is not colour", where,
+                     "its shape is " + shape_text(shape) +
+                         ", and colour has a last axis of 3 or 4 behind at least two others",
+                     "Leave --colour out"});
+    }
+    return request.colour ? (*request.colour ? static_cast<int>(shape.back()) : 1)
+                          : info.channels.value_or(1);
+}
+
+/// Warns where nothing says whether the last axis is colour, and the output will.
+void warn_of_colour(const FrameSource& source, const ConvertRequest& request) {
+    OutputLayout layout;
+    layout.format = written_format_of(request.output);
+    if (source.may_be_colour && says_colour(layout) && request.warn) {
+        request.warn(unmarked_colour_note(source.reader->info().array.shape, source.where,
+                                          "Add --colour if it is colour, else --colour=false"));
+    }
+}
+
 using OpenRows = std::function<std::unique_ptr<RowReader>(int threads)>;
 
 /// Opens the input's rows, with the elements that the file has.
@@ -127,7 +153,8 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
         source.reader =
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
     }
-    const DatasetInfo& info = source.reader->info();
+    DatasetInfo info = source.reader->info();
+    info.channels = channels_of(info, request, source.where);
     if (!is_number(info.array.type) && !is_hdf5_name(request.output) &&
         !(is_float16(info.array) && can_hold(request.output, info.array))) {
         throw Error(ExitCode::input,
@@ -143,6 +170,8 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
     } else if (!request.raw) {
         source.content = content_of(files, request.input, info);
     }
+    source.may_be_colour = !request.colour && !source.reader->info().channels &&
+                           source.content != Content::sand && may_be_colour(info.array.shape);
     const bool as_it_is = !request.frames && !cells && is_of_rows(request.output);
     source.image = as_it_is && info.array.shape.size() == 1
                        ? column_of(info.array)
@@ -245,10 +274,10 @@ std::string convert(FileAccess& files, const ConvertRequest& request) {
                   request.raw ? InputNames::are_raw : InputNames::say_format);
     check_apart(request.input, request.output);
     FrameSource source = open_source(files, request);
-    if (is_of_rows(request.output)) {
-        return convert_to_rows(source, request);
-    }
-    return convert_to_pictures(source, request);
+    std::string made = is_of_rows(request.output) ? convert_to_rows(source, request)
+                                                  : convert_to_pictures(source, request);
+    warn_of_colour(source, request);
+    return made;
 }
 
 } // namespace runner

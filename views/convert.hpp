@@ -31,12 +31,13 @@ struct ConvertRequest {
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
     std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
     Beyond beyond = Beyond::refuse;
-    Axes axes = {};         ///< of the input's dataset
-    Metadata metadata = {}; ///< what an HDF5 input's file says of it; nothing: not known
-    OutputLayout layout;    ///< of an HDF5 output; `format` is chosen by its name
+    std::optional<bool> colour; ///< whether the last axis is; nothing: as the input says, else not
+    Axes axes = {};             ///< of the input's dataset
+    Metadata metadata = {};     ///< what an HDF5 input's file says of it; nothing: not known
+    OutputLayout layout;        ///< of an HDF5 output; `format` is chosen by its name
     Overwrite overwrite = Overwrite::no;
-    std::function<void(const std::string&)> warn = {}; ///< is given what the output is without
-    int threads = 1;                                   ///< that read and write, ≥ 1
+    std::function<void(const std::string&)> warn = {};              ///< is given warnings
+    int threads = 1;                                                ///< that read and write, ≥ 1
     std::int64_t memory = std::numeric_limits<std::int64_t>::max(); ///< that rows may take
 };
 

@@ -67,7 +67,9 @@ std::string convert_to_pictures(FrameSource& source, const ConvertRequest& reque
         throw Error(ExitCode::usage,
                     {"a picture shows one frame", request.output,
                      fmt::format("{} has {}", source.where, image.frames),
-                     "Choose one with --frame, or several with --frames (a file each)"});
+                     source.may_be_colour
+                         ? "Add --colour if its last axis is colour, else choose one with --frame"
+                         : "Choose one with --frame, or several with --frames (a file each)"});
     }
     const Palette palette =
         palette_for(request.palette, source.content, source.reader->info().array, source.where);

@@ -112,9 +112,7 @@ OutputDataset converted_dataset(const FrameSource& source, const ConvertRequest&
     }
     output.axes = converted_axes(source, request, output.array.shape);
     output.layout.format = written_format_of(request.output);
-    if (source.image.channels > 1 || source.reader->info().channels) {
-        output.layout.channels = static_cast<int>(source.image.channels);
-    }
+    output.layout.channels = source.image.channels;
     return output;
 }
 

@@ -18,6 +18,7 @@ struct FrameSource {
     std::string where;
     Content content = Content::any;
     bool has_other_type = false; ///< than the file's elements
+    bool may_be_colour = false;  ///< its last axis, of which nothing says it
     ImageShape image;            ///< of an array of one axis: a single column
     FrameRange frames;           ///< those to convert
     FrameNumbers numbers;

@@ -71,9 +71,13 @@ PngPicture picture_of(const ArrayInfo& array, const OutputLayout& layout) {
                ".npy or .h5");
     }
     if (shape.size() != (channels > 1 ? 3U : 2U)) {
-        refuse(shape_text(shape), "it holds one image: two axes, and a third of colour",
-               "For a PNG of each frame name the output as in frame_%04d.png; or end the name in "
-               ".tif, .npy or .h5");
+        const bool may_be_colour = shape.size() == 3 && (shape[2] == 3 || shape[2] == 4);
+        refuse(
+            shape_text(shape), "it holds one image: two axes, and a third of colour",
+            std::string(may_be_colour ? "If the last axis is colour, write input.colour = true. "
+                                      : "") +
+                "For a PNG of each frame name the output as in frame_%04d.png; or end the name in "
+                ".tif, .npy or .h5");
     }
     constexpr std::int64_t most_pixels = 0x7fffffff;
     if (std::max(shape[0], shape[1]) > most_pixels ||

@@ -126,13 +126,16 @@ constexpr PackedFormat packed_tiff{
     has_tiff_tiles};
 
 template <TiffFlavour flavour> constexpr WrittenFormat tiff_of() {
-    return dense([](const OutputDataset& output) { return place_tiff(output, flavour); },
-                 [](const OutputDataset& output, const StructurePiece& piece) {
-                     make_tiff_structure(output, flavour, piece);
-                 },
-                 WrittenFormat::Placed::yes,
-                 [](const OutputDataset& output) { return left_out_of_tiff(output, flavour); },
-                 &packed_tiff<flavour>);
+    WrittenFormat tiff =
+        dense([](const OutputDataset& output) { return place_tiff(output, flavour); },
+              [](const OutputDataset& output, const StructurePiece& piece) {
+                  make_tiff_structure(output, flavour, piece);
+              },
+              WrittenFormat::Placed::yes,
+              [](const OutputDataset& output) { return left_out_of_tiff(output, flavour); },
+              &packed_tiff<flavour>);
+    tiff.colour = WrittenFormat::Colour::said;
+    return tiff;
 }
 constexpr WrittenFormat written_tiff = tiff_of<TiffFlavour::imagej>();
 constexpr WrittenFormat written_ome = [] {
@@ -147,6 +150,7 @@ constexpr PackedFormat packed_png{
 constexpr WrittenFormat written_png = [] {
     WrittenFormat png = dense(place_png, nullptr, WrittenFormat::Placed::yes, nullptr, &packed_png);
     png.usual = Compression::deflate;
+    png.colour = WrittenFormat::Colour::said;
     return png;
 }();
 

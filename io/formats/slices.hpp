@@ -76,7 +76,10 @@ template <const WrittenFormat& one> struct SlicesOf {
         &packed,
         nullptr,
         nullptr,
-        one.usual};
+        one.usual,
+        nullptr,
+        nullptr,
+        one.colour};
 };
 
 } // namespace runner

@@ -148,6 +148,18 @@ void mark_image(hid_t dataset, const std::string& file, std::span<const std::int
     }
 }
 
+bool may_be_colour(std::span<const std::int64_t> shape) {
+    return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
+}
+
+std::string unmarked_colour_note(std::span<const std::int64_t> shape, const std::string& where,
+                                 const std::string& try_this) {
+    return format_error({"the last axis may be colour", where,
+                         "its shape is " + shape_text(shape) +
+                             " and the file does not say; it is taken as an axis of the image",
+                         try_this});
+}
+
 bool is_no_colour(const Axes& axes) {
     const std::string last = axes.known() ? axes.each.back().name : "";
     return last == "x" || last == "y" || last == "z" || last == "t";

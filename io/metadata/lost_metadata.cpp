@@ -22,7 +22,8 @@ bool says_more(const std::string& name) {
 }
 
 bool has_names(const Axes& axes) {
-    return std::any_of(axes.each.begin(), axes.each.end(),
+    return axes.has_moved_samples() ||
+           std::any_of(axes.each.begin(), axes.each.end(),
                        [](const Axis& axis) { return says_more(axis.name); });
 }
 
@@ -127,17 +128,23 @@ std::vector<std::string> lost_axes(const Axes& axes) {
     if (has_names(axes)) {
         lost.push_back("the names of axes, " + axes.names());
     }
-    std::string spaced;
-    for (std::size_t axis = 0; axis < axes.each.size(); ++axis) {
-        if (axes.each[axis].spacing) {
-            spaced += (spaced.empty() ? "" : ", ") + std::to_string(axis);
+    const auto add = [&](const std::string& what, const auto& is_said) {
+        std::string numbers;
+        for (std::size_t axis = 0; axis < axes.each.size(); ++axis) {
+            if (is_said(axes.each[axis])) {
+                numbers += (numbers.empty() ? "" : ", ") + std::to_string(axis);
+            }
         }
-    }
-    if (!spaced.empty()) {
-        lost.push_back("the spacing of axes " + spaced);
-    }
+        if (!numbers.empty()) {
+            lost.push_back(what + numbers);
+        }
+    };
+    add("the spacing of axes ", [](const Axis& axis) { return axis.spacing.has_value(); });
     if (axes.sform || axes.qform) {
         lost.emplace_back("the affine");
+    } else {
+        add("the place of the first element along axes ",
+            [](const Axis& axis) { return axis.origin.value_or(0) != 0; });
     }
     add_channels(axes, {}, lost);
     return lost;

@@ -38,6 +38,11 @@ std::optional<std::size_t> Axes::find(std::string_view name) const {
     return found;
 }
 
+bool Axes::has_moved_samples() const {
+    const std::optional<std::size_t> samples = find("s");
+    return samples && *samples + 1 < each.size();
+}
+
 std::string Axes::names() const {
     std::string text;
     for (const Axis& axis : each) {

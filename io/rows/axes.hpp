@@ -55,6 +55,8 @@ struct Axes {
     bool has_wavelengths() const { return !emissions.empty() || !excitations.empty(); }
     /// The axis of that name; nothing where there is none, or several.
     std::optional<std::size_t> find(std::string_view name) const;
+    /// Whether the samples of colour are along another axis than the last.
+    bool has_moved_samples() const;
     /// "c, z, y, x"; "?" stands for an axis without a name.
     std::string names() const;
     /// "c (DAPI, GFP), z 2 um, y 0.5 um, x 0.5 um, sform 1".

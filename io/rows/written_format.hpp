@@ -185,6 +185,9 @@ struct WrittenFormat {
     /// @throws Error (usage) for axes that the format cannot have in their order; null: it takes
     /// all.
     void (*check_axes)(const OutputDataset& output) = nullptr;
+
+    /// Whether files say that a last axis is the samples of colour, or that none is.
+    enum class Colour { unsaid, said } colour = Colour::unsaid;
 };
 
 /// How the output is several files; null where it is one.
@@ -257,6 +260,11 @@ void check_written(const OutputDataset& output);
 /// Writes the texts of a folder again that are missing. One that has changed is left, since
 /// somebody may have put it there. @returns their names. @throws Error (output).
 std::vector<std::string> restore_texts(const OutputDataset& output);
+
+/// Whether an output says of its last axis whether it is colour: HDF5 by its marks.
+inline bool says_colour(const OutputLayout& layout) {
+    return layout.is_hdf5() || layout.format->colour == WrittenFormat::Colour::said;
+}
 
 /// How many samples a pixel of a picture format has: 3 or 4 where the layout says that the last
 /// axis is colour, or where it says nothing, 3 of uint8; else 1.

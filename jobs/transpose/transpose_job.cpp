@@ -103,11 +103,28 @@ class TransposeParameters : public ListedParameters<TransposeKeys> {
         shape.output = input;
         shape.output.shape.assign(permuted.end() - static_cast<std::ptrdiff_t>(axes),
                                   permuted.end());
-        // Samples of colour that stay behind each pixel are still its colour.
-        const bool keeps_last = keys().permutation.back() + 1 == static_cast<std::int64_t>(axes);
         const TransposeJob::Input known{input.shape.size(), given.invalid};
         return std::make_unique<TransposeJob>(std::move(shape), known,
-                                              keeps_last ? given.channels.value_or(1) : 1);
+                                              channels_behind(given, shape.output.shape.size()));
+    }
+
+  private:
+    /// The samples of a pixel that the last of so many axes of the output has: of colour that stays
+    /// behind each pixel, or is brought there.
+    int channels_behind(const JobInput& given, std::size_t axes) const {
+        const std::vector<std::int64_t>& shape = given.array.shape;
+        const std::int64_t added = std::ssize(keys().permutation) - std::ssize(shape);
+        const std::int64_t last = keys().permutation.back() - added;
+        if (last + 1 == std::ssize(shape)) {
+            return given.channels.value_or(1);
+        }
+        if (last < 0 || axes < 3 || !given.axes.known()) {
+            return 1;
+        }
+        const std::int64_t extent = shape[static_cast<std::size_t>(last)];
+        const bool is_colour = given.axes.each[static_cast<std::size_t>(last)].name == "s" &&
+                               (extent == 3 || extent == 4);
+        return is_colour ? static_cast<int>(extent) : 1;
     }
 };
 

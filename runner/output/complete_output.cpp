@@ -106,6 +106,8 @@ void say_axes(const PreparedJob& prepared, bool had_own_axes, Metadata& metadata
     if ((had_own_axes && !has_own_axes(metadata)) ||
         (is_at_places && lacks_spacing(metadata, axes))) {
         set_axes(metadata, axes);
+    } else if (axes.has_moved_samples()) { // no mark of colour says where they are
+        keep_names(metadata, axes);
     }
 }
 

@@ -46,7 +46,8 @@ void name_axes(const std::string& letters, Axes& axes) {
 
 void set_spacing(const AxisKeys& keys, const std::vector<std::int64_t>& shape,
                  const std::string& where, Axes& axes) {
-    const std::size_t sized = axes.each.size() - (axes.find("s") ? 1 : 0);
+    const bool ends_in_samples = axes.find("s") && !axes.has_moved_samples();
+    const std::size_t sized = axes.each.size() - (ends_in_samples ? 1 : 0);
     if (keys.spacing.size() > axes.each.size()) {
         refuse("input.spacing has too many numbers", "input.spacing",
                fmt::format("it has {}, and the shape of {} is {}", keys.spacing.size(), where,
@@ -233,7 +234,9 @@ std::vector<std::string> mixed_axes(const Job& job, const DatasetInfo& info,
         // Whether a last axis of three or four is colour is asked by a warning of its own.
         const std::int64_t extent = info.array.shape[end - 1 - i];
         const bool is_asked = i == 0 && !info.channels && (extent == 3 || extent == 4);
-        if (is_mixed && !is_asked && (name == "c" || name == "t")) {
+        const bool is_apart =
+            name == "c" || name == "t" || (name == "s" && info.axes.has_moved_samples());
+        if (is_mixed && !is_asked && is_apart) {
             notes.push_back(format_error(
                 {"elements along the axis " + name + " are computed from one another", where,
                  fmt::format("the job takes it for {}, and its axes are {}",

@@ -5,6 +5,8 @@
 #include "base/joined_meaning.hpp"
 #include "io/formats/rows_format.hpp"
 #include "io/input/stack.hpp"
+#include "io/inspect/colour_marks.hpp"
+#include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/elements/elements.hpp"
 #include "kernels/elements/invalid.hpp"
@@ -21,10 +23,6 @@
 
 namespace runner {
 namespace {
-
-bool may_be_colour(const std::vector<std::int64_t>& shape) {
-    return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
-}
 
 /// Whether a mark says that elements beyond a range are no values.
 bool is_range(const std::string& mark) { return mark.starts_with(range_mark("")); }
@@ -299,10 +297,8 @@ void declare_colour(const JobFile& job, DatasetInfo& whole) {
 
 void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input) {
     const std::vector<std::int64_t>& shape = input.array.shape;
-    if (job.parameters->takes_elements_alone()) {
-        return;
-    }
-    if (input.channels.value_or(1) > 1 && shape.size() < 3) {
+    const bool is_alone = job.parameters->takes_elements_alone();
+    if (!is_alone && input.channels.value_or(1) > 1 && shape.size() < 3) {
         throw Error(ExitCode::usage,
                     {"the part of the input is no image", "input.select",
                      "its shape is " + shape_text(shape) + ", and the last axis is the " +
@@ -310,12 +306,11 @@ void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input
                      "Write a range in place of an index, as \"5:6\", which keeps the axis"});
     }
     const bool may_be = may_be_colour(whole.shape) && may_be_colour(shape);
-    if (!input.channels && may_be && !job.input.generate) { // no pattern makes colour
-        input.notes.push_back(format_error(
-            {"the last axis may be colour", file_and_dataset(job.input.file, job.input.dataset),
-             "its shape is " + shape_text(shape) +
-                 " and the file does not say; it is taken as an axis of the image",
-             "Write input.colour = true if it is colour, else input.colour = false"}));
+    const bool heeds_it = !is_alone || says_colour(job.output.layout);
+    if (!input.channels && may_be && heeds_it && !job.input.generate) { // no pattern makes colour
+        input.notes.push_back(unmarked_colour_note(
+            shape, file_and_dataset(job.input.file, job.input.dataset),
+            "Write input.colour = true if it is colour, else input.colour = false"));
     }
 }
 

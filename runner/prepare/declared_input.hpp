@@ -20,8 +20,9 @@ namespace runner {
 void declare_colour(const JobFile& job, DatasetInfo& whole);
 
 /// Checks what the job takes of the dataset `whole`. Where nothing says whether its last axis is
-/// colour, and it may be, `input` gets a note. @throws Error (usage) where it is colour without
-/// rows and columns, which a kind that heeds neighbours would take the samples for.
+/// colour, and it may be, `input` gets a note, unless neither the kind nor the output heeds it.
+/// @throws Error (usage) where it is colour without rows and columns, which a kind that heeds
+/// neighbours would take the samples for.
 void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input);
 
 /// Gives `input` a note if its pixels have four samples, and the job computes the fourth, which may

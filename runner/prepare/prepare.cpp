@@ -260,8 +260,8 @@ namespace {
 /// those of the output where the last axis is the same.
 std::optional<int> channels_of_output(const PreparedJob& prepared) {
     const std::optional<int> channels = prepared.input.channels;
-    if (!channels || *channels == 1) {
-        return channels;
+    if (!channels || *channels == 1) { // samples may have been brought behind their pixels
+        return prepared.job->channels() > 1 ? prepared.job->channels() : channels;
     }
     const std::vector<Likeness> steps = prepared.job->likeness();
     std::size_t axes = prepared.input.array.shape.size();
@@ -308,7 +308,11 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
         note_alpha(prepared.file, *prepared.job, prepared.input);
     }
     if (!prepared.file.output.layout.is_hdf5()) {
-        prepared.file.output.layout.channels = channels_of_output(prepared);
+        OutputLayout& layout = prepared.file.output.layout;
+        layout.channels = channels_of_output(prepared);
+        if (!layout.channels && samples_of_pixel(prepared.output(), layout) > 1) {
+            layout.channels = 1; // an axis of the image, as the job has taken it
+        }
     }
     const std::vector<std::string> chunk = settle_chunk(prepared);
     prepared.settled.insert(prepared.settled.end(), chunk.begin(), chunk.end());

@@ -10,9 +10,10 @@ import h5py
 import numpy as np
 from PIL import Image
 import pytest
+import tifffile
 from scipy.ndimage import convolve1d
 
-from harness import call
+from harness import bad, call, good
 
 ROW_TAPS = [0.125, 0.25, 0.5, 0.375, 0.125]
 COLUMN_TAPS = [0.25, 0.125, 0.5, 0.125, 0.25, 0.125, 0.375]
@@ -201,3 +202,73 @@ def test_steps_behind_a_transposition():
     assert result.shape == (3, 20, 30) and attributes["interpretation"] == "image"
     right = wanted(array, "reflect").transpose(2, 0, 1)
     assert (result == right).all()
+
+
+def transposed(source, order, output, *more):
+    return call("transpose", source, output, "--permutation", order, "--overwrite", "--quiet", *more).stderr
+
+
+def test_marks_that_move():
+    """Samples in front are named s, in every format or in the warning; brought back, they are colour again."""
+    array = samples((20, 30, 3), "uint8")
+    store(array, interpretation="rgb-image")
+    assert transposed("in.h5", "2,0,1", "front.h5") == ""
+    with h5py.File("front.h5") as file:
+        assert [dim.label for dim in file["image"].dims] == ["s", "y", "x"]
+    done = call("median", "front.h5", "m.h5", "--size", "3,3,3", "--quiet").stderr
+    assert "along the axis s are computed from one another" in done, done
+    assert "names of axes, s, y, x" in transposed("in.h5", "2,0,1", "front.npy")
+    assert transposed("front.h5", "1,2,0", "back.h5") == ""
+    with h5py.File("back.h5") as file:
+        assert (file["image"][()] == array).all() and file["image"].attrs["interpretation"] == "rgb-image"
+    assert transposed("front.h5", "1,2,0", "back.png") == ""
+    with Image.open("back.png") as image:
+        assert image.mode == "RGB" and (np.asarray(image) == array).all()
+
+
+def is_rgb(name):
+    with tifffile.TiffFile(name) as file:
+        return file.pages[0].photometric == tifffile.PHOTOMETRIC.RGB
+
+
+KINDS = {"median": ["--size", "1,1"], "rescale": ["--from", "0,255", "--to", "0,255"], "transpose": ["--permutation", "0,1,2"],
+         "bin": ["--factors", "1,1"], "convolve": ["--row-taps", "[1.0]", "--column-taps", "[1.0]"], "convert": []}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("source", ["in.npy", "in.h5"])
+def test_one_rule_where_nothing_says_it(kind, source):
+    """Without a mark the last axis is one of the image, whatever the output, and one warning says so."""
+    array = samples((9, 8, 3), "uint8")
+    store(array)
+    np.save("in.npy", array)
+    colour = ["--colour"] if kind == "convert" else ["--set", "input.colour=true"]
+    none = ["--colour=false"] if kind == "convert" else ["--set", "input.colour=false"]
+
+    def said(output, *more):
+        return call(kind, source, output, *KINDS[kind], "--overwrite", *more).stderr
+    for more, rgb in ((none, False), ([], False), (colour, True)):
+        for output in ("o.tif", "o.ome.tif", "o.h5"):
+            done = said(output, *more)
+            assert done.count("may be colour") == (not more), (output, more, done)
+            if output == "o.h5":
+                with h5py.File(output) as file:
+                    (data,) = (file[name] for name in file if name != "runner")
+                    assert data.attrs["interpretation"] == ("rgb-image" if rgb else "image"), more
+                    assert (data[()] == array).all()
+            else:
+                assert is_rgb(output) == rgb and (tifffile.imread(output) == array).all(), (output, more)
+        if rgb:
+            said("o.png", *more)
+            with Image.open("o.png") as image:
+                assert (np.asarray(image) == array).all()
+        else:
+            assert "may be colour" not in said("o.npy", *more) or kind not in ("rescale", "transpose", "convert")
+            bad(2, ["olour"] if not more else [], kind, source, "p.png", *KINDS[kind], *more)
+
+
+def test_colour_that_cannot_be():
+    np.save("in.npy", np.zeros((4, 5), "uint8"))
+    bad(2, ["the input is not colour", "--colour"], "convert", "in.npy", "o.tif", "--colour")
+    np.save("in.npy", np.zeros((4, 5, 3), "uint8"))
+    assert "colour" not in good("convert", "in.npy", "o.npy")
