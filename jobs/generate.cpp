@@ -236,6 +236,9 @@ void generate(const GenerateRequest& request, const std::string& file, const std
     }
     const RowSteps steps = row_steps(output, buffer_bytes, storage.memory, threads);
     check_room(output, file);
+    if (overwrite == Overwrite::yes && is_folder_output(file)) {
+        check_replaced(file);
+    }
     PartialOutput made(file);
     write_pattern(request, pattern, output, steps, threads, storage.check);
     made.publish(overwrite, RowWriter::Sync::yes);

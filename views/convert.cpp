@@ -259,6 +259,9 @@ void check_absent(const std::string& output, Overwrite overwrite) {
         throw Error(ExitCode::output, {"the output is already there", output, "it would be lost",
                                        "Add --overwrite, or name another"});
     }
+    if (is_folder_output(output)) {
+        check_replaced(output);
+    }
 }
 
 void make_file(const std::string& output, Overwrite overwrite, RowWriter::Sync sync,

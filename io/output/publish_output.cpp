@@ -36,27 +36,27 @@ namespace {
                  "The result is in " + partial + ": rename it by hand once that is cleared"});
 }
 
-/// Refuses to replace a folder with what no output has.
-void check_replaced(const std::string& partial, const std::string& file) {
-    if (!std::filesystem::is_directory(file)) {
-        return;
-    }
-    for (const std::string& name : files_in(file)) {
-        if (!folder_output_of(file)->owns(file, name)) {
-            throw Error(ExitCode::output,
-                        {"cannot replace the folder", file,
-                         "it holds " + printable(name) + ", which no output of this program does",
-                         "Move it away; the result is in " + partial});
-        }
-    }
-}
-
 /// A folder cannot be renamed over another one: the two change their names, at once.
 int exchange(const char* from, const char* to) {
     return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
 } // namespace
+
+void check_replaced(const std::string& file, const std::string& partial) {
+    if (!std::filesystem::is_directory(file)) {
+        return;
+    }
+    for (const std::string& name : files_in(file)) {
+        if (!folder_output_of(file)->owns(file, name)) {
+            throw Error(
+                ExitCode::output,
+                {"cannot replace the folder", file,
+                 "it holds " + printable(name) + ", which no output of this program does",
+                 partial.empty() ? "Move it away" : "Move it away; the result is in " + partial});
+        }
+    }
+}
 
 int rename_new(const char* from, const char* to) {
     if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
@@ -110,7 +110,7 @@ void publish_output(const std::string& partial, const std::string& file, Overwri
     }
     const bool is_exchanged = is_folder && overwrite == Overwrite::yes && is_there(file);
     if (is_exchanged) {
-        check_replaced(partial, file);
+        check_replaced(file, partial);
     }
     const int failure = is_exchanged ? exchange(partial.c_str(), file.c_str())
                         : overwrite == Overwrite::no

@@ -14,6 +14,10 @@ enum class Overwrite { no, yes };
 void publish_output(const std::string& partial, const std::string& file, Overwrite overwrite,
                     RowWriter::Sync sync);
 
+/// Refuses a folder under an output's name that holds what no output has. `partial`: where the
+/// result is; empty before anything is made. @throws Error (output).
+void check_replaced(const std::string& file, const std::string& partial = "");
+
 /// Renames where no file of the new name exists; an errno value, 0 for success.
 int rename_new(const char* from, const char* to);
 

@@ -198,7 +198,7 @@ def test_tiff_out():
         same(np.asarray(image), array[2], "by PIL")
     colours = numbers((20, 30, 3), "u1")
     np.save("in.npy", colours)
-    good("convert", "in.npy", "out.tif", "--overwrite")
+    good("convert", "in.npy", "out.tif", "--overwrite", "--colour")
     with Image.open("out.tif") as image:
         assert image.mode == "RGB" and (np.asarray(image) == colours).all()
     np.save("in.npy", numbers((5,), "u1"))
@@ -475,3 +475,21 @@ def test_masks_are_named(output):
         detector["pixel_mask"] = np.eye(4, 5, dtype="u4")
     warned = call("convert", "in.h5:/entry/instrument/detector/data", output).stderr
     assert warned.count("which elements are invalid, pixel_mask = /entry/instrument/detector/pixel_mask") == 1, warned
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["o.zarr", "o.ome.zarr"])
+def test_folders_of_others_are_refused_at_once(name):
+    """A folder with what no output has is not replaced, and nothing is made before that is said."""
+    np.save("in.npy", np.zeros((3, 4, 5), "uint8"))
+    os.mkdir(name)
+    pathlib.Path(name, "thesis.txt").write_text("mine")
+    for command in (["convert", "in.npy", name], ["generate", "noise", name, "--shape", "3,4,5", "--dtype", "uint8"]):
+        bad(4, ["cannot replace the folder", "thesis.txt", "Move it away"], *command, "--overwrite")
+        assert "the result is in" not in attempt(*command, "--overwrite").stderr
+    bad(4, ["no record"], "median", "in.npy", name, "--size", "1,1", "--overwrite")
+    os.remove(f"{name}/thesis.txt")
+    good("convert", "in.npy", name, "--overwrite")
+    call("median", "in.npy", "m.zarr", "--size", "1,1", "--quiet")
+    pathlib.Path("m.zarr", "thesis.txt").write_text("mine")
+    bad(4, ["no record"], "median", "in.npy", "m.zarr", "--size", "3,3", "--overwrite")
