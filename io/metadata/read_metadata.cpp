@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 namespace runner {
@@ -50,6 +51,7 @@ class MetadataReader {
         }
         name_axes_by_dataset(group.valid() && is_signal_of(group.get()));
         add_scales(dataset.get());
+        leave_out_named();
         if (found_.shape.size() == 3) {
             found_.scan = read_scan(handle_, file_, dataset_, outside_, found_.left_out);
             add_angles();
@@ -238,10 +240,43 @@ class MetadataReader {
         return names;
     }
 
-    /// Coordinates that only an attribute NAME_indices names.
+    /// CF's `coordinates` names variables beside the axes, as those of two axes are. The output has
+    /// none of them, and does not name what it lacks.
+    void leave_out_named() {
+        const auto named =
+            std::find_if(found_.dataset.begin(), found_.dataset.end(), [](const NamedValue& each) {
+                return each.name == "coordinates" && each.value.texts.size() == 1;
+            });
+        if (named == found_.dataset.end()) {
+            return;
+        }
+        std::istringstream words(named->value.texts.front());
+        std::string lost;
+        std::string kept;
+        for (std::string name; words >> name;) {
+            std::string& list = !has_coordinates(name) && is_beside(name) ? lost : kept;
+            list.append(list.empty() ? "" : " ").append(name);
+        }
+        if (lost.empty()) {
+            return;
+        }
+        found_.left_out.push_back("the coordinates " + lost);
+        named->value.texts.front() = kept;
+        named->value.text_bytes = 0;
+        if (kept.empty()) {
+            found_.dataset.erase(named);
+        }
+    }
+
+    /// Whether the dataset's group has a member of this name.
+    bool is_beside(const std::string& name) const {
+        const std::string path = (group_path_ == "/" ? "" : group_path_) + "/" + name;
+        return is_member_name(name) && H5Lexists(handle_.get(), path.c_str(), H5P_DEFAULT) > 0;
+    }
+
+    /// Coordinates that only an attribute NAME_indices names; those of several axes are left out.
     void add_indexed(const NamedValue& each) {
-        if (!each.name.ends_with(indices) || each.value.kind != PlainValue::Kind::number ||
-            each.value.count() != 1) {
+        if (!each.name.ends_with(indices) || each.value.kind != PlainValue::Kind::number) {
             return;
         }
         const std::string name =
@@ -249,7 +284,9 @@ class MetadataReader {
         const bool known =
             std::find(found_.axes.begin(), found_.axes.end(), name) != found_.axes.end() ||
             name == name_;
-        if (!known) {
+        if (!known && each.value.count() > 1 && is_beside(name)) {
+            found_.left_out.push_back(name + ": it lies along several axes");
+        } else if (!known && each.value.count() == 1) {
             visit_element_type(each.value.type, [&](auto number) {
                 std::copy_n(each.value.bytes.begin(), sizeof(number),
                             reinterpret_cast<std::byte*>(&number));

@@ -187,6 +187,8 @@ class ScanReader {
             if (!is_list_of_numbers(dataset)) {
                 if (is_followed(path)) {
                     leave_out(path, "it is no list of numbers that is stored as such");
+                } else if (dataset.valid() && has_several_of_frames(extents_of(dataset))) {
+                    leave_out(path, "it has two axes");
                 }
                 return;
             }
@@ -227,6 +229,11 @@ class ScanReader {
                (shape.size() < 2 || is_column) && storage != "external" && storage != "virtual" &&
                count > 0 && count <= most_coordinate_values &&
                (count == frames_ || count <= most_fixed);
+    }
+
+    /// Whether an array has several numbers for each frame.
+    bool has_several_of_frames(const std::vector<std::int64_t>& shape) const {
+        return shape.size() == 2 && shape[0] == frames_ && shape[1] > 1;
     }
 
     /// A single number is stored, or HDF5 reads other memory for it. @throws Error (input).

@@ -250,6 +250,36 @@ std::string wavelength_of(const StartTags& channel, const std::string& key) {
     return fmt::format("{:.6g}", length * (*metres / nanometre));
 }
 
+/// What an element says that no output has: by itself, or by an attribute.
+struct Fact {
+    const char* element;
+    const char* key; ///< of the attribute; "": the element itself
+    const char* words;
+};
+constexpr std::array facts = {Fact{"Description", "", "the description"},
+                              Fact{"AcquisitionDate", "", "the date"},
+                              Fact{"Instrument", "", "the instrument"},
+                              Fact{"StageLabel", "", "the stage's label"},
+                              Fact{"ROI", "", "the regions of interest"},
+                              Fact{"XMLAnnotation", "", "the annotations"},
+                              Fact{"DetectorSettings", "", "the settings of channels"},
+                              Fact{"LightSourceSettings", "", "the settings of channels"},
+                              Fact{"Channel", "AcquisitionMode", "the settings of channels"},
+                              Fact{"Channel", "ContrastMethod", "the settings of channels"},
+                              Fact{"Channel", "Fluor", "the dyes of channels"},
+                              Fact{"Plane", "DeltaT", "the times of planes"},
+                              Fact{"Plane", "ExposureTime", "the exposure times of planes"},
+                              Fact{"Plane", "PositionX", "the positions of planes"},
+                              Fact{"Plane", "PositionY", "the positions of planes"},
+                              Fact{"Plane", "PositionZ", "the positions of planes"}};
+
+/// Whether the name of an image is none as programs give it by themselves, "Image0" or "Image:0".
+bool is_own_name(std::string_view name) {
+    constexpr std::string_view usual = "Image";
+    const std::string_view rest = name.starts_with(usual) ? name.substr(usual.size()) : name;
+    return rest.find_first_not_of(" :0123456789") != std::string_view::npos;
+}
+
 } // namespace
 
 std::optional<OmeAxes> ome_axes(std::string_view description, int samples, std::int64_t image) {
@@ -330,15 +360,6 @@ std::string ome_master(std::string_view description) {
 }
 
 std::vector<std::string> ome_unkept(std::string_view description, std::int64_t image) {
-    constexpr std::array names = {
-        std::pair("Description", "the description"), std::pair("AcquisitionDate", "the date"),
-        std::pair("Instrument", "the instrument"),   std::pair("StageLabel", "the stage's label"),
-        std::pair("ROI", "the regions of interest"), std::pair("XMLAnnotation", "the annotations")};
-    constexpr std::array of_planes = {std::pair("DeltaT", "the times of planes"),
-                                      std::pair("ExposureTime", "the exposure times of planes"),
-                                      std::pair("PositionX", "the positions of planes"),
-                                      std::pair("PositionY", "the positions of planes"),
-                                      std::pair("PositionZ", "the positions of planes")};
     std::vector<std::string> found;
     const auto add = [&](const char* name) {
         if (std::find(found.begin(), found.end(), name) == found.end()) {
@@ -354,6 +375,9 @@ std::vector<std::string> ome_unkept(std::string_view description, std::int64_t i
         if (is_of_other || !tags.is_start()) {
             continue;
         }
+        if (tags.name() == "Image" && is_own_name(tags.text("Name").value_or(""))) {
+            add("the name of the image");
+        }
         const auto is_lost = [&](const char* size, const char* spacing) {
             return tags.name() == "Pixels" && tags.number(size) == 1 && tags.text(spacing);
         };
@@ -363,14 +387,9 @@ std::vector<std::string> ome_unkept(std::string_view description, std::int64_t i
         if (is_lost("SizeT", "TimeIncrement")) {
             add("the time between frames");
         }
-        for (const auto& [name, words] : names) {
-            if (tags.name() == name) {
-                add(words);
-            }
-        }
-        for (const auto& [name, words] : of_planes) {
-            if (tags.name() == "Plane" && tags.text(name)) {
-                add(words);
+        for (const Fact& fact : facts) {
+            if (tags.name() == fact.element && (*fact.key == '\0' || tags.text(fact.key))) {
+                add(fact.words);
             }
         }
     }

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,35 @@ std::vector<std::string> channel_names(const std::vector<std::string>& labels,
         names.push_back(std::move(name));
     }
     return names;
+}
+
+/// Whether labels say more of planes than the names of their channels.
+bool names_planes(const std::vector<std::string>& labels,
+                  const std::vector<std::string>& channels) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const bool is_channel =
+            !channels.empty() && labels[i].ends_with(channels[i % channels.size()]);
+        if (!labels[i].empty() && !is_channel) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// What ImageJ says of axes of one element, which the array does not have, and of planes.
+void list_unkept(std::string_view description, const std::vector<std::string>& labels,
+                 const std::vector<std::string>& channels, std::vector<std::string>& unkept) {
+    for (const auto& [extent, size, words] :
+         {std::tuple("frames", "finterval", "the time between frames"),
+          std::tuple("slices", "spacing", "the size of a pixel along z")}) {
+        if (number_of<std::int64_t>(imagej_text(description, extent)).value_or(1) <= 1 &&
+            number_of<double>(imagej_text(description, size)).value_or(0) != 0) {
+            unkept.emplace_back(words);
+        }
+    }
+    if (names_planes(labels, channels)) {
+        unkept.emplace_back("the labels of planes");
+    }
 }
 
 std::optional<LeadingAxes> imagej_axes(std::string_view description,
@@ -275,6 +305,7 @@ void find_axes(const PagesDescription& described, const Resolution& resolution,
         y = imagej_axis(description, "y", "yunit", resolution.y);
         y.origin = is_upright ? y.origin : std::nullopt;
         x = imagej_axis(description, "x", "unit", resolution.x);
+        list_unkept(description, labels, leading->axes.channels, pages.unkept);
     } else if (described.stk) {
         leading.emplace();
         leading->add(pages.pages(), described.stk->planes);

@@ -226,6 +226,15 @@ std::vector<std::string> unkept_of(const TiffHandle& tiff, const FirstPage& firs
     } else if (says_more(text)) {
         unkept.emplace_back("the description");
     }
+    for (const auto& [tag, words] :
+         {std::pair(TIFFTAG_DATETIME, "the date"), std::pair(TIFFTAG_ARTIST, "the author"),
+          std::pair(TIFFTAG_COPYRIGHT, "the copyright")}) {
+        const char* said = nullptr;
+        if (TIFFGetField(tiff.get(), tag, &said) == 1 && said != nullptr && *said != '\0' &&
+            std::find(unkept.begin(), unkept.end(), words) == unkept.end()) {
+            unkept.emplace_back(words);
+        }
+    }
     std::uint32_t bytes = 0;
     const void* profile = nullptr;
     if (TIFFGetField(tiff.get(), TIFFTAG_ICCPROFILE, &bytes, &profile) == 1) {

@@ -210,9 +210,12 @@ Json channel_list(const Axes& axes, const Extremes& extremes) {
 void add_axis_losses(const Axes& axes, std::vector<std::string>& left_out) {
     for (std::size_t i = 0; i < axes.each.size(); ++i) {
         const Axis& axis = axes.each[i];
+        const std::string name = axis.name.empty() ? std::to_string(i) : axis.name;
         if (axis.spacing) {
-            left_out.push_back("the spacing of axis " +
-                               (axis.name.empty() ? std::to_string(i) : axis.name));
+            left_out.push_back("the spacing of axis " + name);
+        }
+        if (axis.origin.value_or(0) != 0 && !axes.sform && !axes.qform) {
+            left_out.push_back("the place of the first element along axis " + name);
         }
     }
 }

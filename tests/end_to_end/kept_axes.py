@@ -269,3 +269,50 @@ def test_what_a_job_says_of_axes_overrules_the_file():
     with h5py.File("out.nxs") as file:
         size = file["entry/instrument/detector/x_pixel_size"]
         assert size[()] == 3 and size.attrs["units"] == "um"
+
+
+def test_coordinates_that_no_output_has():
+    """Those of two axes, and those that CF names beside the axes, are named, and not by the output."""
+    with h5py.File("in.h5", "w") as file:
+        group = file.create_group("entry")
+        group.attrs.update({"NX_class": "NXdata", "signal": "data", "axes": ["t", ".", "."], "lat_indices": [1, 2], "t_indices": 0})
+        group["data"], group["t"] = volume(), np.arange(len(volume())) * 0.5
+        group["data"].attrs["coordinates"] = "lon t gone"
+        for name in ("lat", "lon"):
+            group[name] = np.zeros(volume().shape[1:])
+    for command in (["median", "in.h5:/entry/data", "out.h5", "--size", "1,1"], ["convert", "in.h5:/entry/data", "copy.h5"],
+                    ["convert", "in.h5:/entry/data", "out.nii"]):
+        found = said(*command, "--overwrite")
+        assert "lat: it lies along several axes; the coordinates lon" in found, (command, found)
+        if command[2] != "out.nii":
+            with h5py.File(command[2]) as file:
+                assert file["entry/data"].attrs["coordinates"] == "t gone" and "lon" not in file["entry"]
+
+
+def test_places_that_no_array_has():
+    """A .npy and a .zarr have no place of the first element; an affine names it."""
+    with h5py.File("in.h5", "w") as file:
+        group = file.create_group("entry")
+        group.attrs.update({"NX_class": "NXdata", "signal": "data", "axes": [".", "y", "x"]})
+        group["data"] = volume()
+        group["y"], group["x"] = np.arange(volume().shape[1]) + 7.0, np.arange(volume().shape[2]) * 0.5
+    for output, place in (("o.npy", "the place of the first element along axes 1"),
+                          ("o.zarr", "the place of the first element along axis y")):
+        for command in (["median", "in.h5:/entry/data", output, "--size", "1,1"], ["convert", "in.h5:/entry/data", output]):
+            found = said(*command, "--overwrite").split("; ")
+            assert place in found and not any("axis x" in text and "place" in text for text in found), (command, found)
+
+
+def test_what_tiffs_say_beside_the_axes():
+    values = np.arange(3 * 5 * 7, dtype="uint16").reshape(3, 5, 7)
+    labels = ["first", "second", "third"]
+    tifffile.imwrite("labels.tif", values, imagej=True, metadata={"axes": "TYX", "Labels": labels})
+    tifffile.imwrite("channels.tif", values, imagej=True, metadata={"axes": "CYX", "Labels": labels})
+    tifffile.imwrite("one.tif", values[0], imagej=True, metadata={"axes": "YX", "finterval": 0.5})
+    tifffile.imwrite("tags.tif", values[0], metadata=None, datetime="2026:11:01 10:00:00", extratags=[(315, "s", 0, "Ann", True)])
+    tifffile.imwrite("named.ome.tif", values, metadata={"axes": "CYX", "Name": "a beetle", "Channel": {"Fluor": ["a", "b", "c"]}})
+    for name, wanted in (("labels.tif", ["the labels of planes"]), ("channels.tif", None), ("one.tif", ["the time between frames"]),
+                         ("tags.tif", ["the author", "the date"]), ("named.ome.tif", ["the dyes of channels", "the name of the image"])):
+        for command in (["median", name, "out.h5", "--size", "1,1"], ["convert", name, "copy.h5"]):
+            found = said(*command, "--overwrite")
+            assert (found and sorted(found.split("; "))) == wanted, (name, found)

@@ -227,11 +227,13 @@ def test_what_no_longer_holds():
         top["instrument/detector/x_rotation_axis_pixel_position"] = 1.5
         top["elsewhere"] = h5py.ExternalLink("gone.h5", "/x")
         top["instrument/detector/large"] = np.zeros((20, 30))
+        top["sample/place"] = np.zeros((len(KEY), 3))
         top["instrument/loop"] = top["instrument"]
     scan("scan.nx", more=more)
     write_job("median", KINDS["median"], more='region = { columns = "2:6" }')
     said = call("j.toml").stderr
     assert "x_rotation_axis_pixel_position" in said and "warning" in said, said
+    assert "/entry0000/sample/place: it has two axes" in said and "large" not in said, said
     check("o.nx", "entry0000", PROJECTIONS)
     write_job("median", KINDS["median"])
     call("j.toml", "--quiet")
