@@ -74,7 +74,8 @@ PngPicture picture_of(const ArrayInfo& array, const OutputLayout& layout) {
         const bool may_be_colour = shape.size() == 3 && (shape[2] == 3 || shape[2] == 4);
         refuse(
             shape_text(shape), "it holds one image: two axes, and a third of colour",
-            std::string(may_be_colour ? "If the last axis is colour, write input.colour = true. "
+            std::string(may_be_colour ? "If the last axis is colour, write input.colour = true, or "
+                                        "name it s in input.axes. "
                                       : "") +
                 "For a PNG of each frame name the output as in frame_%04d.png; or end the name in "
                 ".tif, .npy or .h5");

@@ -326,10 +326,13 @@ void list_unkept(ZarrStore& store, const std::string& array, DatasetInfo& info) 
     } catch (const JsonError&) {
         return; // they say nothing
     }
-    std::erase_if(names, [&info](const std::string& name) {
+    // An output has the first of the marks of invalid elements, and others that say the same.
+    const std::string first = info.invalid.empty() ? "" : info.invalid.front();
+    const std::string number = first.substr(std::min(first.find(" = "), first.size()));
+    std::erase_if(names, [&](const std::string& name) {
         return name == "_ARRAY_DIMENSIONS" || // names of axes
-               std::any_of(info.invalid.begin(), info.invalid.end(),
-                           [&](const std::string& mark) { return mark.starts_with(name + " = "); });
+               std::find(info.invalid.begin(), info.invalid.end(), name + number) !=
+                   info.invalid.end();
     });
     for (const char* name : {"scale_factor", "add_offset"}) {
         if (std::erase(names, name) > 0) {

@@ -118,3 +118,14 @@ def test_ranges_scales_and_coordinates_are_named():
     for each in ("beyond valid_range = -50, 50; median takes them as values", "input.invalid", "scale_factor: the elements were taken as they are",
                  "add_offset: the", "the coordinates of axes, t, x", "the attributes valid_range, units"):
         assert each in text, (each, text)
+
+
+@pytest.mark.parametrize("other, is_named", [(-998, True), (-999, False)])
+def test_a_second_number_is_named(other, is_named):
+    """An HDF5 output has one number of invalid elements; another one of the input is named, in jobs and by convert."""
+    write(VALID.astype("int16"), _FillValue=-999, missing_value=other)
+    for command in (["transpose", "in.zarr:/a", "o.h5", "--permutation", "0,2,1"], ["convert", "in.zarr:/a", "c.h5"]):
+        done = call(*command, "--overwrite")
+        assert ("some of its attributes: the attributes missing_value" in done.stderr) == is_named, done.stderr
+        with h5py.File(command[2]) as file:
+            assert file["a"].attrs["_FillValue"] == -999
