@@ -285,11 +285,9 @@ const RowsFormat* format_of_ending(const std::string& name) {
 
 const RowsFormat* format_of_folder(const std::string& file) {
     std::error_code failure;
-    if (!std::filesystem::is_directory(file, failure)) {
-        return nullptr;
-    }
+    const bool is_folder = std::filesystem::is_directory(file, failure);
     const auto* found = std::find_if(formats.begin(), formats.end(), [&](const RowsFormat& each) {
-        return each.folder != nullptr && each.folder->is_one(file);
+        return is_folder && each.folder != nullptr && each.folder->is_one(file);
     });
     return found == formats.end() ? nullptr : found;
 }
