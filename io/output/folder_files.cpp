@@ -3,12 +3,14 @@
 
 #include "io/files/folder_tree.hpp"
 #include "io/writers/placed_chunks.hpp"
+#include "io/writers/turns.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <numeric>
 #include <system_error>
+#include <utility>
 
 namespace runner {
 namespace {
@@ -19,11 +21,7 @@ void store_slice(const OutputDataset& slice, const FileOfChunks& made, ChunkPack
     std::int64_t at = slice.layout.format->place(slice).begin;
     std::vector<std::int64_t> sizes;
     File file(slice.file, File::Mode::create);
-    chunks.each(made.chunks, [&](std::span<const std::byte> packed) {
-        file.write(at, std::ssize(packed), packed.data());
-        at += std::ssize(packed);
-        sizes.push_back(std::ssize(packed));
-    });
+    append_packed(chunks, made.chunks, file, at, sizes);
     if (is_packed(slice.layout)) {
         finish_packed(slice, sizes);
     } else {
@@ -57,19 +55,39 @@ void store_file(const OutputDataset& output, const FolderOfChunks& folder, std::
 } // namespace
 
 ChunkPackers::ChunkPackers(std::span<const std::unique_ptr<ChunkSource>> sources)
-    : sources_(sources), packed_(sources.size()), threads_(static_cast<int>(sources.size())) {}
+    : sources_(sources), threads_(static_cast<int>(sources.size())) {}
 
-void ChunkPackers::each(std::span<const std::int64_t> chunks,
-                        const std::function<void(std::span<const std::byte>)>& take) {
-    for (std::size_t begin = 0; begin < chunks.size(); begin += sources_.size()) {
-        const std::size_t count = std::min(sources_.size(), chunks.size() - begin);
-        threads_.run(static_cast<std::int64_t>(count), [&](std::int64_t item, int /*thread*/) {
-            const auto own = static_cast<std::size_t>(item);
-            const std::int64_t chunk = chunks[begin + own];
-            packed_[own] = chunk < 0 ? std::span<const std::byte>() : sources_[own]->packed(chunk);
+void ChunkPackers::each(std::span<const std::int64_t> chunks, const Place& place,
+                        const Store& store) {
+    Turns turns;
+    threads_.run(std::ssize(chunks), [&](std::int64_t item, int thread) {
+        const std::int64_t chunk = chunks[static_cast<std::size_t>(item)];
+        std::span<const std::byte> packed;
+        std::int64_t at = 0;
+        turns.take(
+            item,
+            [&] {
+                packed =
+                    chunk < 0 ? packed : sources_[static_cast<std::size_t>(thread)]->packed(chunk);
+            },
+            [&] { at = place(std::ssize(packed)); });
+        if (!packed.empty()) {
+            store(at, packed);
+        }
+    });
+}
+
+void append_packed(ChunkPackers& packers, std::span<const std::int64_t> chunks, const File& file,
+                   std::int64_t& end, std::vector<std::int64_t>& sizes) {
+    packers.each(
+        chunks,
+        [&](std::int64_t bytes) {
+            sizes.push_back(bytes);
+            return std::exchange(end, end + bytes);
+        },
+        [&](std::int64_t at, std::span<const std::byte> packed) {
+            file.write(at, std::ssize(packed), packed.data());
         });
-        std::for_each_n(packed_.begin(), count, take);
-    }
 }
 
 FolderFile::FolderFile(const OutputDataset& output, std::int64_t index)
@@ -87,10 +105,7 @@ void FolderFile::append(std::span<const std::byte> bytes) {
 }
 
 void FolderFile::append(std::span<const std::int64_t> chunks, ChunkPackers& packers) {
-    packers.each(chunks, [&](std::span<const std::byte> packed) {
-        sizes_.push_back(std::ssize(packed));
-        append(packed);
-    });
+    append_packed(packers, chunks, file_, end_, sizes_);
 }
 
 void FolderFile::finish(RowWriter::Sync sync) {

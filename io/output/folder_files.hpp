@@ -30,15 +30,23 @@ class ChunkPackers {
     /// One source at least; they outlive it.
     explicit ChunkPackers(std::span<const std::unique_ptr<ChunkSource>> sources);
 
-    /// Passes each on in the order given; nothing of a chunk below 0.
-    void each(std::span<const std::int64_t> chunks,
-              const std::function<void(std::span<const std::byte> packed)>& take);
+    /// Where `bytes` of a chunk go. Called in the order of the chunks, one call at a time.
+    using Place = std::function<std::int64_t(std::int64_t bytes)>;
+    /// Stores a chunk there; several calls at a time.
+    using Store = std::function<void(std::int64_t at, std::span<const std::byte> packed)>;
+
+    /// A chunk below 0 has no bytes, and is not stored.
+    void each(std::span<const std::int64_t> chunks, const Place& place, const Store& store);
 
   private:
     std::span<const std::unique_ptr<ChunkSource>> sources_;
-    std::vector<std::span<const std::byte>> packed_;
     IoThreads threads_;
 };
+
+/// Stores packed chunks one behind the other from byte `end` of the file on, which it moves, and
+/// adds their sizes. @throws Error (output).
+void append_packed(ChunkPackers& packers, std::span<const std::int64_t> chunks, const File& file,
+                   std::int64_t& end, std::vector<std::int64_t>& sizes);
 
 /// The sizes of the chunks that a file begins with already (PackedPieces::in_place()).
 using InPlace = std::function<std::vector<std::int64_t>(const FileOfChunks& file)>;

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -203,34 +204,19 @@ void sweep_dense(const OutputDataset& output, const AssemblyShare& share) {
     file.close();
 }
 
-/// Packs the chunks of a level, whose elements lie in `file` from `elements` on, and puts them
-/// behind one another from `end` on, which it moves.
-void append_chunks(const LevelSweep& sweep, std::size_t index, std::int64_t elements, File& file,
-                   std::int64_t& end, const AssemblyShare& share,
-                   std::vector<std::int64_t>& sizes) {
-    const OutputDataset& level = sweep.levels()[index].dataset;
-    const ChunkGrid grid(level.array, level.layout);
-    const int threads = at_once(share, LevelChunks::memory(level.layout, grid.chunk_bytes()));
-    std::vector<std::unique_ptr<LevelChunks>> sources;
+/// What packs the chunks of a level whose pieces are at the place, one for each thread.
+std::vector<std::unique_ptr<ChunkSource>> level_sources(const LevelSweep& sweep, std::size_t level,
+                                                        const LevelPlace& place,
+                                                        const AssemblyShare& share) {
+    const OutputDataset& dataset = sweep.levels()[level].dataset;
+    const ChunkGrid grid(dataset.array, dataset.layout);
+    const int threads = at_once(share, LevelChunks::memory(dataset.layout, grid.chunk_bytes()));
+    std::vector<std::unique_ptr<ChunkSource>> sources;
     sources.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
-        sources.push_back(std::make_unique<LevelChunks>(sweep, index, LevelPlace{&file, elements}));
+        sources.push_back(std::make_unique<LevelChunks>(sweep, level, place));
     }
-    IoThreads pool(threads);
-    std::vector<std::span<const std::byte>> packed(sources.size());
-    for (std::int64_t begin = 0; begin < grid.count(); begin += threads) {
-        const std::int64_t count = std::min<std::int64_t>(threads, grid.count() - begin);
-        pool.run(count, [&](std::int64_t item, int /*thread*/) {
-            const auto own = static_cast<std::size_t>(item);
-            packed[own] = sources[own]->packed(begin + item);
-        });
-        for (std::int64_t item = 0; item < count; ++item) {
-            const std::span<const std::byte> chunk = packed[static_cast<std::size_t>(item)];
-            file.write(end, std::ssize(chunk), chunk.data());
-            sizes.push_back(std::ssize(chunk));
-            end += std::ssize(chunk);
-        }
-    }
+    return sources;
 }
 
 } // namespace
@@ -293,7 +279,13 @@ std::vector<std::int64_t> append_levels(const OutputDataset& output, File& file,
     }
     sweep_packed(output, grid, sweep, places, {.threads = share.threads, .memory = share.memory});
     for (std::size_t i = 0; i < places.size(); ++i) {
-        append_chunks(sweep, i, places[i].begin, file, end, share, sizes);
+        const OutputDataset& level = sweep.levels()[i].dataset;
+        std::vector<std::int64_t> chunks(
+            static_cast<std::size_t>(ChunkGrid(level.array, level.layout).count()));
+        std::iota(chunks.begin(), chunks.end(), 0);
+        const auto sources = level_sources(sweep, i, places[i], share);
+        ChunkPackers packers(sources);
+        append_packed(packers, chunks, file, end, sizes);
     }
     file.resize(end);
     return sizes;
@@ -307,15 +299,8 @@ void store_level(const OutputDataset& output, std::size_t level, const AssemblyS
 
 void store_level(const LevelSweep& sweep, std::size_t level, const LevelPlace& place,
                  const AssemblyShare& share) {
-    const OutputDataset& dataset = sweep.levels()[level].dataset;
-    const ChunkGrid grid(dataset.array, dataset.layout);
-    const int threads = at_once(share, LevelChunks::memory(dataset.layout, grid.chunk_bytes()));
-    std::vector<std::unique_ptr<ChunkSource>> sources;
-    sources.reserve(static_cast<std::size_t>(threads));
-    for (int thread = 0; thread < threads; ++thread) {
-        sources.push_back(std::make_unique<LevelChunks>(sweep, level, place));
-    }
-    store_folder_files(dataset, share, sources);
+    store_folder_files(sweep.levels()[level].dataset, share,
+                       level_sources(sweep, level, place, share));
 }
 
 Extremes make_levels(const OutputDataset& output, const AssemblyShare& share) {

@@ -48,6 +48,11 @@ std::int64_t rows_to_order(const PreparedJob& prepared) {
     return std::max<std::int64_t>(1, rows / made.layer * made.each);
 }
 
+/// Whether chunks of the input are unpacked by the threads that read it.
+bool unpacks(const DatasetLayout& layout) {
+    return layout.way == DatasetLayout::Way::chunks && !layout.filters.empty();
+}
+
 /// The lines of the stored chunks of an input that is read in another order.
 InputLines lines_of_chunks(const PreparedJob& prepared) {
     const std::optional<RowOrder> order = prepared.job->row_order();
@@ -97,7 +102,9 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.lanes = run.lanes;
     const bool packs = is_packed(prepared.file.output.layout);
     request.io_threads = run.io_threads;
-    if (packs && !request.io_threads) {
+    // A job on a GPU leaves the cores to them: 16 threads read 1.3 times as fast as 8, and
+    // unpack 1.5 times as fast (bench/results/zarr-reading-2026-11-29-h200.txt).
+    if (!request.io_threads && (packs || unpacks(prepared.layout) || backend == Backend::cuda)) {
         request.io_threads = packing_threads(limits.cores);
     }
     request.done = begun.done;
