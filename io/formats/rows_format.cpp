@@ -24,10 +24,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
 #include <iterator>
 #include <sstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -284,10 +282,8 @@ const RowsFormat* format_of_ending(const std::string& name) {
 }
 
 const RowsFormat* format_of_folder(const std::string& file) {
-    std::error_code failure;
-    const bool is_folder = std::filesystem::is_directory(file, failure);
     const auto* found = std::find_if(formats.begin(), formats.end(), [&](const RowsFormat& each) {
-        return is_folder && each.folder != nullptr && each.folder->is_one(file);
+        return each.folder != nullptr && each.folder->is_one(file);
     });
     return found == formats.end() ? nullptr : found;
 }

@@ -74,16 +74,17 @@ std::string lines_of(const std::vector<std::string>& files) {
     return std::accumulate(texts.begin(), texts.end(), std::string());
 }
 
+std::string hash_text(const std::string& text) {
+    return std::to_string(
+        hash_bytes(reinterpret_cast<const std::byte*>(text.data()), std::ssize(text)));
+}
+
 std::string other_lines(const PreparedJob& prepared) {
     const std::vector<std::string> files = other_files(prepared);
     const std::string lines = lines_of(files);
-    return files.size() <= most_listed
-               ? lines
-               : line("input.sources", std::to_string(files.size())) +
-                     line(
-                         "input.sources.samples",
-                         std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(lines.data()),
-                                                   std::ssize(lines))));
+    return files.size() <= most_listed ? lines
+                                       : line("input.sources", std::to_string(files.size())) +
+                                             line("input.sources.samples", hash_text(lines));
 }
 
 std::string time_text(std::int64_t seconds, std::int64_t nanoseconds) {
@@ -137,9 +138,7 @@ std::string lines_of_all(const std::vector<std::string>& files) {
     return line("input.files", std::to_string(files.size())) +
            line("input.bytes", std::to_string(bytes)) +
            line(modified_key, time_text(modified / nanoseconds, modified % nanoseconds)) +
-           line("input.samples",
-                std::to_string(hash_bytes(reinterpret_cast<const std::byte*>(marks.data()),
-                                          std::ssize(marks))));
+           line("input.samples", hash_text(marks));
 }
 
 /// The files that hold the rows of the sources.
@@ -208,15 +207,15 @@ std::string output_lines(const PreparedJob& prepared) {
                        line("output.chunk", toml_text(std::span<const std::int64_t>(layout.chunk)));
     for (const auto& [key, extents] :
          {std::pair("output.shard", layout.shard), std::pair("output.tile", layout.tile)}) {
-        text += extents.empty() ? "" : line(key, toml_text(std::span<const std::int64_t>(extents)));
+        text += extents.empty() ? "" : line(key, toml_text(std::span(extents)));
     }
     for (const OutputField& field : output.fields) {
         text += line("output.field " + field.dataset,
-                     std::string(name_of(field.array.type)) + " " + shape_text(field.array.shape));
+                     type_text(field.array) + " " + shape_text(field.array.shape));
     }
     // A pass finds the values before it in any parts.
-    if (const std::optional<std::int64_t> parts = prepared.file.output.parts;
-        parts != 1 && !prepared.place.is_between) {
+    const std::optional<std::int64_t> parts = prepared.file.output.parts;
+    if (parts != 1 && !prepared.place.is_between) {
         text += line("output.parts", parts ? std::to_string(*parts) : "auto");
     }
     if (!layout.is_hdf5()) {
@@ -227,16 +226,15 @@ std::string output_lines(const PreparedJob& prepared) {
                 line("output.level", std::to_string(layout.level)) +
                 line("output.shuffle", layout.shuffle ? "true" : "false");
     }
-    if (const Pyramid& pyramid = layout.pyramid; pyramid.levels != 1) {
-        text +=
-            line("output.levels", pyramid.levels == 0 ? "auto" : std::to_string(pyramid.levels)) +
-            line("output.level_factors", toml_text(std::span(pyramid.factors))) +
-            line("output.downsample",
-                 downsample_names.at(static_cast<std::size_t>(pyramid.downsample)));
+    if (const auto& [levels, factors, downsample, level] = layout.pyramid; levels != 1) {
         const std::optional<double> invalid = prepared.job->invalid();
-        text += invalid ? line(levels_invalid_key, toml_text(*invalid)) : "";
+        const char* const how = downsample_names.at(static_cast<std::size_t>(downsample));
+        text += line("output.levels", levels == 0 ? "auto" : std::to_string(levels)) +
+                line("output.level_factors", toml_text(std::span(factors))) +
+                line("output.downsample", how) +
+                (invalid ? line(levels_invalid_key, toml_text(*invalid)) : "");
     }
-    const std::string ngff = ngff_names.at(static_cast<std::size_t>(layout.ngff));
+    const char* const ngff = ngff_names.at(static_cast<std::size_t>(layout.ngff));
     return layout.ngff == Ngff::v0_5 ? text : text + line("output.ngff", ngff);
 }
 

@@ -148,47 +148,32 @@ FinishedOutput recorded_run(const AttributeList& record, const std::string& file
     return output;
 }
 
-/// What the structure says of the axes, of formats that do.
-Axes recorded_axes(const AttributeList& record, const ArrayInfo& array, const std::string& file) {
-    if (find_recorded(record, placement_attribute) == nullptr) {
-        return {};
+/// What `read` reads in a text of the record; nothing where it is not there.
+template <class Read>
+auto read_text(const AttributeList& record, const char* name, const std::string& file,
+               const Read& read) {
+    using Value = typename std::invoke_result_t<Read, const std::string&>::value_type;
+    if (find_recorded(record, name) == nullptr) {
+        return Value();
     }
-    const std::optional<Axes> axes =
-        axes_of_text(recorded<std::string>(record, placement_attribute, file), array.shape.size());
-    if (!axes) {
-        refuse_structure(file, "the placement in its record is none");
+    std::optional<Value> value = read(recorded<std::string>(record, name, file));
+    if (!value) {
+        refuse_structure(file, std::string("its record has a damaged ") + name);
     }
-    return *axes;
+    return *std::move(value);
 }
 
-/// What the texts of a folder state of its elements, of formats that do.
-Extremes recorded_extremes(const AttributeList& record, const ArrayInfo& array,
-                           const std::string& file) {
-    if (find_recorded(record, output::extremes_attribute) == nullptr) {
-        return {};
-    }
-    std::optional<Extremes> extremes =
-        extremes_of_text(recorded<std::string>(record, output::extremes_attribute, file), array);
-    if (!extremes) {
-        refuse_structure(file, "the extremes in its record are none");
-    }
-    return *std::move(extremes);
-}
-
-/// What the coarser levels leave out, of an output that has some.
+/// The number that the coarser levels leave out, of an output that has some.
 std::optional<double> recorded_invalid(const std::string& identity, const std::string& file) {
     const auto text = output::identity_value(identity, output::levels_invalid_key);
     if (!text) {
         return std::nullopt;
     }
-    double number = 0;
     const char* const end = text->data() + text->size();
-    if (const auto [rest, failure] = std::from_chars(text->data(), end, number);
-        failure != std::errc{} || rest != end) {
-        refuse_structure(file, std::string("the number ") + output::levels_invalid_key +
-                                   " in its record is none");
+    if (double number = 0; std::from_chars(text->data(), end, number).ptr == end) {
+        return number;
     }
-    return number;
+    refuse_structure(file, std::string("its record has a damaged ") + output::levels_invalid_key);
 }
 
 /// The facts of an output whose record stands beside it.
@@ -215,8 +200,13 @@ FinishedOutput read_recorded_beside(const std::string& file, Structure structure
     output.runs = std::move(record.rows);
     output.runs_are_damaged =
         record.rows_checksum && *record.rows_checksum != digest_of_rows(output.runs);
-    output.axes = recorded_axes(output.record, output.stored.array, file);
-    output.extremes = recorded_extremes(output.record, output.stored.array, file);
+    output.axes = read_text(output.record, placement_attribute, file, [&](const std::string& text) {
+        return axes_of_text(text, output.stored.array.shape.size());
+    });
+    output.extremes =
+        read_text(output.record, output::extremes_attribute, file, [&](const std::string& text) {
+            return extremes_of_text(text, output.stored.array);
+        });
     if (structure == Structure::checked || folder_of(output.job.output.layout) == nullptr) {
         check_written(output.dataset());
     }
