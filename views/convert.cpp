@@ -97,9 +97,10 @@ bool can_hold(const std::string& output, const ArrayInfo& array) {
 /// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
-/// What the samples of a pixel are, by the request, else by the input. @throws Error (usage) where
-/// there is no such last axis.
-int channels_of(const DatasetInfo& info, const ConvertRequest& request, const std::string& where) {
+/// The samples of a pixel, by the request, else by the input, where either says it. @throws Error
+/// (usage) where there is no such last axis.
+std::optional<int> channels_of(const DatasetInfo& info, const ConvertRequest& request,
+                               const std::string& where) {
     const std::vector<std::int64_t>& shape = info.array.shape;
     if (request.colour.value_or(false) && !may_be_colour(shape)) {
         throw Error(ExitCode::usage,
@@ -108,17 +109,19 @@ int channels_of(const DatasetInfo& info, const ConvertRequest& request, const st
                          ", and colour has a last axis of 3 or 4 behind at least two others",
                      "Leave --colour out"});
     }
-    return request.colour ? (*request.colour ? static_cast<int>(shape.back()) : 1)
-                          : info.channels.value_or(1);
+    return request.colour ? (*request.colour ? static_cast<int>(shape.back()) : 1) : info.channels;
 }
 
-/// Warns where nothing says whether the last axis is colour, and the output will.
+/// Warns where nothing says whether the last axis is colour, and the output will: pictures of uint8
+/// are taken for RGB.
 void warn_of_colour(const FrameSource& source, const ConvertRequest& request) {
     OutputLayout layout;
     layout.format = written_format_of(request.output);
     if (source.may_be_colour && says_colour(layout) && request.warn) {
-        request.warn(unmarked_colour_note(source.reader->info().array.shape, source.where,
-                                          "Add --colour if it is colour, else --colour=false"));
+        request.warn(
+            unmarked_colour_note(source.reader->info().array.shape, source.where,
+                                 source.image.channels > 1 ? "colour" : "an axis of the image",
+                                 "Add --colour if it is colour, else --colour=false"));
     }
 }
 

@@ -31,7 +31,7 @@ struct ConvertRequest {
     std::optional<Palette> palette;                ///< of pictures; nothing: by what they show
     std::optional<ArrayInfo> type; ///< convertible_type() of the output; nothing: the input's
     Beyond beyond = Beyond::refuse;
-    std::optional<bool> colour; ///< whether the last axis is; nothing: as the input says, else not
+    std::optional<bool> colour; ///< whether the last axis is; nothing: as the input says
     Axes axes = {};             ///< of the input's dataset
     Metadata metadata = {};     ///< what an HDF5 input's file says of it; nothing: not known
     OutputLayout layout;        ///< of an HDF5 output; `format` is chosen by its name

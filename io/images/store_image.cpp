@@ -278,6 +278,23 @@ Extremes store_units(const Image& image, const ImageTeams& teams,
     return found;
 }
 
+/// Stores all levels: the first, which has most of the elements and few files, beside the others.
+void store_levels(const LevelSweep& sweep, const std::vector<LevelPlace>& places,
+                  AssemblyShare share) {
+    constexpr std::size_t together = 2;
+    share.memory /= together;
+    const std::size_t levels = sweep.levels().size();
+    IoThreads both(together);
+    both.run(static_cast<std::int64_t>(std::min(levels, together)),
+             [&](std::int64_t item, int /*thread*/) {
+                 const auto first = static_cast<std::size_t>(item);
+                 const std::size_t end = first == 0 ? 1 : levels;
+                 for (std::size_t level = first; level < end; ++level) {
+                     store_level(sweep, level, places[level], share);
+                 }
+             });
+}
+
 } // namespace
 
 ImageTeams image_teams(const OutputDataset& output, int threads, std::int64_t memory) {
@@ -310,9 +327,7 @@ void store_image(const OutputDataset& output, const ImageTeams& teams, std::int6
                            in_memory ? LevelElements::Where::memory : LevelElements::Where::files);
     OutputDataset made = output;
     made.extremes = store_units(image, teams, readers, first, elements.places());
-    for (std::size_t level = 0; level < image.sweep.levels().size(); ++level) {
-        store_level(image.sweep, level, elements.places()[level], share);
-    }
+    store_levels(image.sweep, elements.places(), share);
     elements.close();
     place_written(made);
 }

@@ -153,10 +153,10 @@ bool may_be_colour(std::span<const std::int64_t> shape) {
 }
 
 std::string unmarked_colour_note(std::span<const std::int64_t> shape, const std::string& where,
-                                 const std::string& try_this) {
+                                 const std::string& taken, const std::string& try_this) {
     return format_error({"the last axis may be colour", where,
                          "its shape is " + shape_text(shape) +
-                             " and the file does not say; it is taken as an axis of the image",
+                             " and the file does not say; it is taken as " + taken,
                          try_this});
 }
 

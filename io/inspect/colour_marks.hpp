@@ -35,10 +35,10 @@ std::vector<std::string> image_notes(hid_t dataset, const std::string& where);
 /// Whether a shape may be that of colour: a last axis of 3 or 4 behind two others.
 bool may_be_colour(std::span<const std::int64_t> shape);
 
-/// A note about such a last axis of which nothing says what it is, so that it is taken as an axis
-/// of the image. `where`: the dataset; `try_this`: how to say it.
+/// A note about such a last axis of which nothing says what it is. `where`: the dataset; `taken`:
+/// as what it is taken; `try_this`: how to say it.
 std::string unmarked_colour_note(std::span<const std::int64_t> shape, const std::string& where,
-                                 const std::string& try_this);
+                                 const std::string& taken, const std::string& try_this);
 
 /// Whether the last axis has the name of one of space or time, so that it has no samples of colour.
 bool is_no_colour(const Axes& axes);

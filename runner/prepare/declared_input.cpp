@@ -308,8 +308,13 @@ void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input
     const bool may_be = may_be_colour(whole.shape) && may_be_colour(shape);
     const bool heeds_it = !is_alone || says_colour(job.output.layout);
     if (!input.channels && may_be && heeds_it && !job.input.generate) { // no pattern makes colour
+        // As samples_of_pixel(): where the kind does not care, the output's format takes it for
+        // RGB.
+        const bool is_guessed = is_alone && !job.output.layout.is_hdf5() && shape.back() == 3 &&
+                                input.array.type == ElementType::uint8;
         input.notes.push_back(unmarked_colour_note(
             shape, file_and_dataset(job.input.file, job.input.dataset),
+            is_guessed ? "colour in the output if it stays last" : "an axis of the image",
             "Write input.colour = true if it is colour, else input.colour = false"));
     }
 }

@@ -310,7 +310,8 @@ PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     if (!prepared.file.output.layout.is_hdf5()) {
         OutputLayout& layout = prepared.file.output.layout;
         layout.channels = channels_of_output(prepared);
-        if (!layout.channels && samples_of_pixel(prepared.output(), layout) > 1) {
+        if (!layout.channels && !prepared.file.parameters->takes_elements_alone() &&
+            samples_of_pixel(prepared.output(), layout) > 1) {
             layout.channels = 1; // an axis of the image, as the job has taken it
         }
     }

@@ -238,23 +238,26 @@ KINDS = {"median": ["--size", "1,1"], "rescale": ["--from", "0,255", "--to", "0,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("source", ["in.npy", "in.h5"])
 def test_one_rule_where_nothing_says_it(kind, source):
-    """Without a mark the last axis is one of the image, whatever the output, and one warning says so."""
+    """Without a mark the last axis is one of the image, and one warning says so. Where no kind heeds it, uint8 is RGB in pictures."""
     array = samples((9, 8, 3), "uint8")
     store(array)
     np.save("in.npy", array)
     colour = ["--colour"] if kind == "convert" else ["--set", "input.colour=true"]
     none = ["--colour=false"] if kind == "convert" else ["--set", "input.colour=false"]
+    alone = kind in ("rescale", "transpose", "convert")
 
     def said(output, *more):
         return call(kind, source, output, *KINDS[kind], "--overwrite", *more).stderr
-    for more, rgb in ((none, False), ([], False), (colour, True)):
+    for more, rgb in ((none, False), ([], alone), (colour, True)):
         for output in ("o.tif", "o.ome.tif", "o.h5"):
             done = said(output, *more)
+            marked = rgb and (more or kind == "convert" or output != "o.h5")
             assert done.count("may be colour") == (not more), (output, more, done)
+            assert more or ("taken as colour" if marked else "taken as an axis of the image") in done
             if output == "o.h5":
                 with h5py.File(output) as file:
                     (data,) = (file[name] for name in file if name != "runner")
-                    assert data.attrs["interpretation"] == ("rgb-image" if rgb else "image"), more
+                    assert data.attrs["interpretation"] == ("rgb-image" if marked else "image"), more
                     assert (data[()] == array).all()
             else:
                 assert is_rgb(output) == rgb and (tifffile.imread(output) == array).all(), (output, more)
@@ -263,8 +266,11 @@ def test_one_rule_where_nothing_says_it(kind, source):
             with Image.open("o.png") as image:
                 assert (np.asarray(image) == array).all()
         else:
-            assert "may be colour" not in said("o.npy", *more) or kind not in ("rescale", "transpose", "convert")
             bad(2, ["olour"] if not more else [], kind, source, "p.png", *KINDS[kind], *more)
+    assert "may be colour" not in said("o.npy") or not alone
+    if kind == "convert":
+        np.save("in.npy", array.astype("uint16"))
+        assert "taken as an axis of the image" in call("convert", "in.npy", "o.tif", "--overwrite").stderr and not is_rgb("o.tif")
 
 
 def test_colour_that_cannot_be():

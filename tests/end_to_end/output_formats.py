@@ -117,11 +117,11 @@ def test_every_type_and_size():
             call("job.toml")
             holds(name, 2 * array)
             call("verify", name)
-    # A last axis of three is colour where the job says so.
+    # uint8 with three channels is a colour image.
     array = noise((6, 8, 3), "uint8")
     write_input(array)
     write_job("transpose", "out.tif", "permutation = [1, 0, 2]", "overwrite = true")
-    call("job.toml", "--set", "input.colour=true")
+    call("job.toml")
     holds("out.tif", np.ascontiguousarray(array.transpose(1, 0, 2)))
     with tifffile.TiffFile("out.tif") as file:
         assert file.pages[0].photometric == tifffile.PHOTOMETRIC.RGB and len(file.pages) == 1

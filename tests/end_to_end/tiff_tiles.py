@@ -88,7 +88,8 @@ def test_pyramids(compression):
             assert f"wrong: level {number}: " in call("verify", "out.ome.tif", code=7).stdout
             assert f"repaired: level {number}" in call("repair", "out.ome.tif").stdout
             assert pathlib.Path("out.ome.tif").read_bytes() in made
-        good("convert", "in.h5:/x", "b.ome.tif", "--compression", compression, "--tile", "208,256", "--pyramid")
+        good("convert", "in.h5:/x", "b.ome.tif", "--compression", compression, "--tile", "208,256", "--pyramid",
+             *(["--colour"] if colour else []))
         assert pathlib.Path("b.ome.tif").read_bytes() in made
         os.unlink("b.ome.tif")
 

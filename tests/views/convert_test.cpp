@@ -176,11 +176,11 @@ TEST_F(Convert, ASequenceHasTheGenerationsInItsNames) {
 
 TEST_F(Convert, SandOfThreeColumnsHasNoColoursOfItsOwn) {
     write_dataset<std::uint8_t>(path("n.h5"), "/frames", {1, 2, 3}, {0, 1, 2, 3, 2, 1});
-    to("n.h5", "image.png"); // of which nothing says that it is colour either
+    to("n.h5", "colour.png");
+    ConvertRequest image = request("n.h5", "image.png");
+    image.colour = false;
+    convert(own_files(), image);
     EXPECT_EQ(read_png(path("image.png")).width, 3);
-    ConvertRequest colour = request("n.h5", "colour.png");
-    colour.colour = true;
-    convert(own_files(), colour);
     EXPECT_EQ(read_png(path("colour.png")).width, 2);
     to("n.h5", "n.sand");
     to("n.sand", "n.png");
