@@ -98,7 +98,7 @@ class ChunkReader final : public RowReader {
             const auto own = static_cast<std::size_t>(thread);
             if (const ChunkPlace* const plain = plain_place_of(chunk)) {
                 return read_lines(chunk, *plain, own, {0, lines_.count()},
-                                  [&](const StoredLines& lines) {
+                                  [&, &chunk = chunk](const StoredLines& lines) {
                                       lines_.copy_lines(chunk, lines, place_of_row);
                                   });
             }

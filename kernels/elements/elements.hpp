@@ -36,7 +36,8 @@ template <class Out, class T> constexpr Out converted(T value) {
     } else {
         using Limits = std::numeric_limits<Out>;
         // Powers of two, which T holds, unlike the greatest value of a long integer.
-        constexpr T end = 2 * static_cast<T>(Limits::max() / 2 + 1);
+        constexpr Out half = Limits::max() / 2 + 1;
+        constexpr T end = 2 * static_cast<T>(half);
         constexpr T least = std::is_signed_v<Out> ? -end : T{0};
         if (std::isnan(value)) {
             return 0;
