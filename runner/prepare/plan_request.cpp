@@ -102,8 +102,8 @@ PlanRequest plan_request(const PreparedJob& prepared, Backend backend, int ranks
     request.lanes = run.lanes;
     const bool packs = is_packed(prepared.file.output.layout);
     request.io_threads = run.io_threads;
-    // A job on a GPU leaves the cores to them: 16 threads read 1.3 times as fast as 8, and
-    // unpack 1.5 times as fast (bench/results/zarr-reading-2026-11-29-h200.txt).
+    // A job on a GPU leaves the cores to them: with 16 in place of 8 it takes 0.80 of the time
+    // where it reads, and 0.70 where it unpacks (bench/results/zarr-reading-2026-11-29-h200.txt).
     if (!request.io_threads && (packs || unpacks(prepared.layout) || backend == Backend::cuda)) {
         request.io_threads = packing_threads(limits.cores);
     }
