@@ -37,6 +37,8 @@ JOBS = {
     "sand": ("out.sand", "sand", SAND, ""),
 }
 PLACES = [0.23, 0.31, 0.47, 0.61]
+# Which chunks are read before the run, and where packed ones lie, differs from run to run.
+MORE_PLACES = [0.05, 0.11, 0.17, 0.39, 0.53, 0.69, 0.77, 0.83, 0.89, 0.95]
 ROW_CHECK = "do not match their checksum"
 
 
@@ -97,7 +99,9 @@ def test_changed_rows(name, ranks):
         kill_when_complete(path, 1)
         shutil.copytree("out", "killed")
         refused = 0
-        for place in PLACES:
+        for place in PLACES + MORE_PLACES:
+            if place in MORE_PLACES and refused > 0:
+                break
             shutil.rmtree("out")
             shutil.copytree("killed", "out")
             flip(elements_file(path), place)
