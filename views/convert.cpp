@@ -13,6 +13,7 @@
 #include "io/output/publish_output.hpp"
 #include "io/rows/dense_rows.hpp"
 #include "io/rows/file_elements.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "views/frame_source.hpp"
 

@@ -71,12 +71,12 @@ PngPicture picture_of(const ArrayInfo& array, const OutputLayout& layout) {
                ".npy or .h5");
     }
     if (shape.size() != (channels > 1 ? 3U : 2U)) {
-        const bool may_be_colour = shape.size() == 3 && (shape[2] == 3 || shape[2] == 4);
         refuse(
             shape_text(shape), "it holds one image: two axes, and a third of colour",
-            std::string(may_be_colour ? "If the last axis is colour, write input.colour = true, or "
-                                        "name it s in input.axes. "
-                                      : "") +
+            std::string(shape.size() == 3 && may_be_colour(shape)
+                            ? "If the last axis is colour, write input.colour = true, or "
+                              "name it s in input.axes. "
+                            : "") +
                 "For a PNG of each frame name the output as in frame_%04d.png; or end the name in "
                 ".tif, .npy or .h5");
     }

@@ -148,10 +148,6 @@ void mark_image(hid_t dataset, const std::string& file, std::span<const std::int
     }
 }
 
-bool may_be_colour(std::span<const std::int64_t> shape) {
-    return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
-}
-
 std::string unmarked_colour_note(std::span<const std::int64_t> shape, const std::string& where,
                                  const std::string& taken, const std::string& try_this) {
     return format_error({"the last axis may be colour", where,

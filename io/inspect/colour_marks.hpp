@@ -32,11 +32,8 @@ std::string colour_note(hid_t dataset, std::span<const std::int64_t> shape,
 /// white, or that another corner than the upper left one is first.
 std::vector<std::string> image_notes(hid_t dataset, const std::string& where);
 
-/// Whether a shape may be that of colour: a last axis of 3 or 4 behind two others.
-bool may_be_colour(std::span<const std::int64_t> shape);
-
-/// A note about such a last axis of which nothing says what it is. `where`: the dataset; `taken`:
-/// as what it is taken; `try_this`: how to say it.
+/// A note about a last axis (may_be_colour()) of which nothing says what it is. `where`: the
+/// dataset; `taken`: as what it is taken; `try_this`: how to say it.
 std::string unmarked_colour_note(std::span<const std::int64_t> shape, const std::string& where,
                                  const std::string& taken, const std::string& try_this);
 

@@ -17,6 +17,11 @@ inline std::size_t row_axes(std::span<const std::int64_t> shape) {
     return shape.size() > 1 ? shape.size() - 1 : 1;
 }
 
+/// Whether a shape may be that of colour: a last axis of 3 or 4 behind two others.
+inline bool may_be_colour(std::span<const std::int64_t> shape) {
+    return shape.size() >= 3 && (shape.back() == 3 || shape.back() == 4);
+}
+
 /// Elements of one row: a run along the last axis; one where there is a single axis.
 inline std::int64_t row_elements(const ArrayInfo& array) {
     return array.shape.size() > 1 ? array.shape.back() : 1;

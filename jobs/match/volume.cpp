@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/rows/axes.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "jobs/input_errors.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/elements/elements.hpp"
@@ -170,10 +171,9 @@ std::string fewer_axes_hint(const JobInput& input) {
         return choose;
     }
     const std::string name = name_beside_space(input.axes);
-    const bool may_be_colour =
-        shape.size() == 4 && !input.channels && (shape.back() == 3 || shape.back() == 4);
+    const bool is_open = shape.size() == 4 && !input.channels && may_be_colour(shape);
     const std::string colour =
-        may_be_colour ? "; if the last axis is colour, write input.colour = true" : "";
+        is_open ? "; if the last axis is colour, write input.colour = true" : "";
     if (!name.empty()) {
         return choose + "; input.select = { " + name + " = 0 } takes one index of another" + colour;
     }
@@ -181,7 +181,7 @@ std::string fewer_axes_hint(const JobInput& input) {
         return choose;
     }
     const bool is_four = shape.size() == 4;
-    return choose + colour + (may_be_colour ? "; else name" : "; or name") +
+    return choose + colour + (is_open ? "; else name" : "; or name") +
            " the axes, as input.axes = \"" + (is_four ? "tzyx" : "tczyx") +
            "\", and take one index by input.select = " +
            (is_four ? "{ t = 0 }" : "{ t = 0, c = 0 }");

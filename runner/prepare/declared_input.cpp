@@ -6,6 +6,7 @@
 #include "io/formats/rows_format.hpp"
 #include "io/input/stack.hpp"
 #include "io/inspect/colour_marks.hpp"
+#include "io/rows/row_geometry.hpp"
 #include "io/rows/written_format.hpp"
 #include "jobs/toml_text.hpp"
 #include "kernels/elements/elements.hpp"
