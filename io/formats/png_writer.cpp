@@ -184,7 +184,7 @@ void write_png(const std::string& file, const Picture& picture) {
     std::vector<std::byte> bytes = encode(file, picture);
     const auto mark = std::as_bytes(std::span(made_by));
     bytes.insert(bytes.begin() + behind_header, mark.begin(), mark.end());
-    replace_file(file, bytes);
+    replace_file(file, bytes, Durable::yes); // torn, it would be nobody's for check_picture_name()
 }
 
 void check_picture_name(const std::string& file) {

@@ -74,7 +74,7 @@ struct Picture {
 std::vector<std::byte> png_bytes(const Picture& picture);
 
 /// Writes the picture as PNG, with a mark for check_picture_name(); a file of that name is
-/// replaced. Below 2^31 bytes of pixels.
+/// replaced, and a power cut leaves one of the two. Below 2^31 bytes of pixels.
 /// @throws Error (output) naming the file; (usage) for a picture that PNG or memory cannot hold.
 void write_png(const std::string& file, const Picture& picture);
 

@@ -4,9 +4,9 @@
 #include "base/format.hpp"
 #include "base/text.hpp"
 #include "io/files/own_file.hpp"
-#include "io/files/text_file.hpp"
 
 #include <iterator>
+#include <span>
 
 namespace runner::trial {
 namespace {
@@ -32,7 +32,9 @@ std::string numbers_line(const TrialPicture& picture) {
 
 std::string write_trial(const TrialPage& page, const std::string& folder) {
     write_pictures(page, folder);
-    write_text_file(folder + "/index.html", trial_html(page));
+    const std::string html = trial_html(page);
+    // A page that a power cut tore would be nobody's for check_page().
+    replace_file(folder + "/index.html", std::as_bytes(std::span(html)), Durable::yes);
     std::string text;
     for (const std::string& line : page.lines) {
         text += line + "\n";

@@ -220,3 +220,18 @@ def test_record_is_replaced_whole(name, back, findings):
     cut.functions = "fsync,fdatasync"
     cut.call, cut.loses = sum(learn(writer, cut.functions).values()) - back, "bytes"
     cut.run()
+
+
+@pytest.mark.parametrize("name", ["render", "render frames", "try"])
+def test_what_it_made_is_known_again(name, findings):
+    """Power goes after a command that replaces its own files alone, and takes all bytes that no sync covers."""
+    writer = next(each for each in WRITERS if each.name == name)
+    cut = Cut(writer, 0, findings)
+    learn(writer, CALLS)
+    cut.begin()
+    code, text = run(writer, fault=f"{CALLS}:log@*:{OUTPUTS}", FAULT_UNDO=os.path.abspath("undo"),
+                     FAULT_UNDO_OF=os.path.abspath(OUTPUTS))
+    assert code == 0, text
+    cut_power(UndoLog(pathlib.Path("undo")), cut.rng, "bytes")
+    shutil.rmtree("undo")
+    finish_it(writer, cut.rng, findings, f"{name}, and then power", cut.theirs)
