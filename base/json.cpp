@@ -232,44 +232,57 @@ Json Json::parse(std::string_view text) {
 
 std::string Json::text() const {
     std::string text;
-    append(nullptr, 0, text);
+    append(nullptr, text);
     return text;
 }
 
 std::string Json::lines(std::size_t indent, std::size_t width) const {
     const Layout layout{indent, width};
     std::string text;
-    append(&layout, 0, text);
+    append(&layout, text);
     return text + '\n';
 }
 
-void Json::append(const Layout* layout, std::size_t level, std::string& text) const {
-    const Nested* const all = nested();
-    if (all == nullptr) {
-        is_string() ? append_string(*std::get<std::unique_ptr<std::string>>(value_), text)
-                    : void(text += library_text(library_value(value_)));
-        return;
-    }
-    if (all->values.empty() ||
-        (layout != nullptr && layout->width > 0 && this->text().size() <= layout->width)) {
-        layout = nullptr;
-    }
-    text += all->is_object ? '{' : '[';
-    for (std::size_t i = 0; i < all->values.size(); ++i) {
-        text += i == 0 ? "" : ",";
-        if (layout != nullptr) {
-            layout->break_line(level + 1, text);
+void Json::append(const Layout* layout, std::string& text) const {
+    struct Open {
+        const Nested* all;
+        const Layout* layout; ///< null: on one line
+        std::size_t next = 0;
+    };
+    std::vector<Open> open;
+    const auto begin = [&](const Json& value, const Layout* outer) {
+        const Nested* const all = value.nested();
+        if (all != nullptr) {
+            const bool fits =
+                outer != nullptr && outer->width > 0 && value.text().size() <= outer->width;
+            open.push_back({all, all->values.empty() || fits ? nullptr : outer});
+            text += all->is_object ? '{' : '[';
+        } else if (value.is_string()) {
+            append_string(*std::get<std::unique_ptr<std::string>>(value.value_), text);
+        } else {
+            text += library_text(library_value(value.value_));
+        }
+    };
+    begin(*this, layout);
+    while (!open.empty()) {
+        const auto [all, lines, i] = open.back();
+        const bool ends = i == all->values.size();
+        text += ends || i == 0 ? "" : ",";
+        if (lines != nullptr) {
+            lines->break_line(open.size() - (ends ? 1 : 0), text);
+        }
+        if (ends) {
+            text += all->is_object ? '}' : ']';
+            open.pop_back();
+            continue;
         }
         if (all->is_object) {
             append_string(all->names[i], text);
-            text += layout == nullptr ? ":" : ": ";
+            text += lines == nullptr ? ":" : ": ";
         }
-        all->values[i].append(layout, level + 1, text);
+        ++open.back().next;
+        begin(all->values[i], lines);
     }
-    if (layout != nullptr) {
-        layout->break_line(level, text);
-    }
-    text += all->is_object ? '}' : ']';
 }
 
 void Json::push_back(Json element) { nested()->values.push_back(std::move(element)); }

@@ -69,7 +69,7 @@ class Json {
     /// @throws JsonError with line and column.
     static Json parse(std::string_view text);
 
-    /// On one line.
+    /// On one line. Does not recurse.
     std::string text() const;
     /// On lines, each level indented by `indent` more; an array or object whose text() has at most
     /// `width` bytes stays on one line. Ends with a line feed.
@@ -130,7 +130,7 @@ class Json {
         return found == nullptr ? nullptr : found->get();
     }
     template <class T> T read(std::string_view subject) const;
-    void append(const Layout* layout, std::size_t level, std::string& text) const;
+    void append(const Layout* layout, std::string& text) const;
 
     // 16 bytes, because a text from outside may hold millions of values.
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,

@@ -120,7 +120,9 @@ TEST(Json, TakesAnyDepth) {
         close += "}]";
     }
     EXPECT_NE(error_of(open), "none");
-    EXPECT_TRUE(Json::parse(open + "1" + close).at(0).at("a").is_array());
+    const Json nested = Json::parse(open + "1" + close);
+    EXPECT_TRUE(nested.at(0).at("a").is_array());
+    EXPECT_EQ(nested.text(), open + "1" + close);
 }
 
 TEST(Json, TakesObjectsOfManyMembers) {
