@@ -107,6 +107,7 @@ struct RenderCommand {
     std::optional<Projection> projection;
     std::optional<Percentiles> percentiles;
     std::optional<Palette> palette;
+    std::optional<bool> colour; ///< whether last axes are colour
     bool difference = false;
     bool exact = false;         ///< reads all of large frames
     std::int64_t size = 1024;   ///< pixels of the longer side of each, at most

@@ -83,6 +83,7 @@ struct RenderTexts {
     std::string axis;
     std::string projection;
     std::string percentiles;
+    std::string colour;
 };
 
 void add_render_options(VerbParser& parser, RenderTexts& texts, RenderCommand& command) {
@@ -90,6 +91,8 @@ void add_render_options(VerbParser& parser, RenderTexts& texts, RenderCommand& c
                          "datasets, and the picture that shows them side by side");
     parser.add_frames();
     parser.add_palette();
+    parser.add_switch("--colour", texts.colour,
+                      "the last axis, of 3 or 4, is colour; =false: it is not");
     parser.add_option("--size", texts.size, "PIXELS",
                       "most pixels along the longer side of each (default 1024)");
     parser.add_option("--axis", texts.axis, "A",
@@ -156,6 +159,11 @@ Command parse_render(const Verb& verb, std::span<const std::string> arguments) {
         command.percentiles = parse_percentiles(parser, texts.percentiles);
     }
     command.palette = parser.palette();
+    command.colour =
+        parser.choice("--colour", texts.colour, {"true", "false"}, std::array{true, false});
+    if (command.colour.value_or(false) && (command.axis || command.projection)) {
+        parser.refuse("--colour is of images, not of volumes that --axis and --project cut");
+    }
     command.size = parser.integer("--size", texts.size, 1, most_pixels);
     take_names(parser, std::move(texts.names), command);
     return command;
@@ -171,6 +179,7 @@ RenderRequest render_request(const RenderCommand& command, FileAccess& files, in
     request.projection = command.projection;
     request.percentiles = command.percentiles;
     request.palette = command.palette;
+    request.colour = command.colour;
     request.size = command.size;
     request.contrast =
         command.same_contrast ? RenderRequest::Contrast::same : RenderRequest::Contrast::each;

@@ -217,7 +217,9 @@ struct Verbs {
                 tell_warning(format_error(*text));
             }
         }
-        print(render(files, render_request(named, files, all_cores())));
+        RenderRequest request = render_request(named, files, all_cores());
+        request.warn = tell_warning;
+        print(render(files, request));
         return ExitCode::ok;
     }
 

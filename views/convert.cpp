@@ -98,21 +98,6 @@ bool can_hold(const std::string& output, const ArrayInfo& array) {
 /// Each element of one axis is a row.
 ImageShape column_of(const ArrayInfo& array) { return {1, array.shape.front(), 1, 1}; }
 
-/// The samples of a pixel, by the request, else by the input, where either says it. @throws Error
-/// (usage) where there is no such last axis.
-std::optional<int> channels_of(const DatasetInfo& info, const ConvertRequest& request,
-                               const std::string& where) {
-    const std::vector<std::int64_t>& shape = info.array.shape;
-    if (request.colour.value_or(false) && !may_be_colour(shape)) {
-        throw Error(ExitCode::usage,
-                    {"the input is not colour", where,
-                     "its shape is " + shape_text(shape) +
-                         ", and colour has a last axis of 3 or 4 behind at least two others",
-                     "Leave --colour out"});
-    }
-    return request.colour ? (*request.colour ? static_cast<int>(shape.back()) : 1) : info.channels;
-}
-
 /// Warns where nothing says whether the last axis is colour, and the output will: pictures of uint8
 /// are taken for RGB.
 void warn_of_colour(const FrameSource& source, const ConvertRequest& request) {
@@ -158,7 +143,7 @@ FrameSource open_source(FileAccess& files, const ConvertRequest& request) {
             with_type(std::move(source.reader), *request.type, request.beyond, source.where);
     }
     DatasetInfo info = source.reader->info();
-    info.channels = channels_of(info, request, source.where);
+    info.channels = chosen_channels(info, request.colour, source.where);
     if (!is_number(info.array.type) && !is_hdf5_name(request.output) &&
         !(is_float16(info.array) && can_hold(request.output, info.array))) {
         throw Error(ExitCode::input,

@@ -6,6 +6,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "io/formats/png_writer.hpp"
+#include "io/inspect/colour_marks.hpp"
 #include "views/frame_source.hpp"
 #include "views/made_text.hpp"
 #include "views/pictures/contrast.hpp"
@@ -58,11 +59,22 @@ Picture side_by_side(std::span<const Picture> pictures) {
     return page;
 }
 
+void warn_of_colour(const ImageSource& source, const RenderRequest& request) {
+    if (source.may_be_colour && request.warn) {
+        request.warn(
+            unmarked_colour_note(source.reader->info().array.shape, source.where,
+                                 source.image.channels > 1 ? "colour" : "an axis of the image",
+                                 "Add --colour if it is colour, else --colour=false"));
+    }
+}
+
 std::vector<ImageSource> open_sources(FileAccess& files, const RenderRequest& request) {
     std::vector<ImageSource> sources;
     for (const auto& [file, dataset] : request.sources) {
-        sources.push_back(
-            open_image(files, file, dataset, request.palette, request.threads, request.axis));
+        sources.push_back(open_image(files, file, dataset,
+                                     {request.palette, request.axis, request.colour},
+                                     request.threads));
+        warn_of_colour(sources.back(), request);
         if (request.projection && sources.back().palette == Palette::sand) {
             throw Error(ExitCode::usage,
                         {"cannot project materials", sources.back().where,

@@ -7,6 +7,7 @@
 #include "views/pictures/sand_colours.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,21 +47,24 @@ struct RenderRequest {
     Contrast contrast = Contrast::each;
     std::optional<Percentiles> percentiles; ///< nothing: 0.5 and 99.5 %
     std::optional<Palette> palette; ///< nothing: the colours of sand for sand, grey for others
+    std::optional<bool> colour;     ///< whether last axes are colour; nothing: as each file says
     int threads = 1;                ///< that read, ≥ 1
+    std::function<void(const std::string&)> warn = {}; ///< is given warnings
 };
 
 /// Makes a picture of images, or one of each frame of a sequence, whose names have the number of
-/// the first source's frame (NumberedNames): the last two axes are rows × columns; in a uint8
-/// dataset of three axes or more whose last extent is 3 they are the two before, and the picture is
-/// in colour. An image larger than `size` is averaged in boxes (what is not finite left out), read
-/// once from end to end in bounded memory; each pixel of a smaller one becomes a square of as many
-/// pixels as fit. In the colours of sand it is the colours that are averaged; contrast is each
-/// frame's own. Returns what was shown, a line a picture, for people: ranges of values, and what
-/// was only sampled, and then what was made.
+/// the first source's frame (NumberedNames): the last two axes are rows × columns; in colour
+/// they are the two before. A last axis of which nothing says what it is is colour in uint8 with 3
+/// behind two others, with a warning. An image larger than `size` is averaged in boxes (what is not
+/// finite left out), read once from end to end in bounded memory; each pixel of a smaller one
+/// becomes a square of as many pixels as fit. In the colours of sand it is the colours that are
+/// averaged; contrast is each frame's own. Returns what was shown, a line a picture, for people:
+/// ranges of values, and what was only sampled, and then what was made.
 /// @throws Error: (input) when a source cannot be read or has one axis only; (usage) for a frame
-/// or an axis that is not there, a difference of pictures of several sizes, and sources whose
-/// sequences are not of one length, and a picture of a source's name; (output) when the picture
-/// cannot be written, and for a file of its name that render() did not make.
+/// or an axis that is not there, colour of a dataset that has no such axis, a difference of
+/// pictures of several sizes, and sources whose sequences are not of one length, and a picture of a
+/// source's name; (output) when the picture cannot be written, and for a file of its name that
+/// render() did not make.
 std::string render(FileAccess& files, const RenderRequest& request);
 
 } // namespace runner

@@ -33,6 +33,7 @@ struct Pictured {
     std::string file;
     std::string dataset;
     std::function<std::unique_ptr<RowReader>()> open;
+    std::optional<int> channels; ///< of a pixel, where the job says it
 };
 
 /// Which frame of how many.
@@ -52,7 +53,11 @@ std::string failure_text(const std::string& what, const std::string& why) {
 Sketch sketch(FileAccess& files, const PreparedJob& prepared, const std::string& what,
               const Pictured& from, std::optional<Palette> palette, ChooseFrame choose) {
     try {
-        const ImageSource source = open_image(files, from.open(), from.file, from.dataset, palette);
+        std::unique_ptr<RowReader> rows = from.open();
+        const std::optional<bool> colour =
+            prepared.shown_colour(from.channels ? from.channels : rows->info().channels);
+        const ImageSource source =
+            open_image(files, std::move(rows), from.file, from.dataset, {palette, {}, colour});
         const std::int64_t frame = choose(prepared, source.image.frames);
         std::string caption = what;
         if (source.image.frames > 1) {
@@ -89,7 +94,8 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
     const std::string& input_file = origin ? origin->file : job.input.file;
     const std::string& input_dataset = origin ? origin->dataset : job.input.dataset;
     const std::optional<DatasetPart>& part = origin ? origin->part : prepared.part;
-    const ElementType input_type = (origin ? origin->info : prepared.input).array.type;
+    const DatasetInfo& input = origin ? origin->info : prepared.input;
+    const ElementType input_type = input.array.type;
     const auto open_before = [&] {
         std::unique_ptr<RowReader> rows =
             files.open(origin ? files.layout(input_file, input_dataset) : prepared.layout, threads);
@@ -103,12 +109,12 @@ std::vector<PagePicture> report_pictures(FileAccess& files, const PreparedJob& p
         const std::string dataset = prepared.kept ? made_frames_dataset : job.output.dataset;
         return open_rows_of(files, job.output.file, dataset, threads);
     };
-    const Sketch before =
-        sketch(files, prepared, "before: " + input_file, {input_file, input_dataset, open_before},
-               palette, evolves ? first_state : middle);
-    const Sketch after =
-        sketch(files, prepared, "after: " + job.output.file,
-               {job.output.file, job.output.dataset, open_after}, palette, evolves ? last : middle);
+    const Sketch before = sketch(files, prepared, "before: " + input_file,
+                                 {input_file, input_dataset, open_before, input.channels}, palette,
+                                 evolves ? first_state : middle);
+    const Sketch after = sketch(files, prepared, "after: " + job.output.file,
+                                {job.output.file, job.output.dataset, open_after, {}}, palette,
+                                evolves ? last : middle);
     const auto own_range = [](const Sketch& one) {
         return one.thumbnail ? range_of(std::span(&*one.thumbnail, 1)) : GreyRange{};
     };

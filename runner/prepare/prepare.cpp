@@ -293,6 +293,13 @@ std::vector<std::string> settle_chunk(PreparedJob& prepared) {
 
 } // namespace
 
+std::optional<bool> PreparedJob::shown_colour(const std::optional<int>& channels) const {
+    if (channels) {
+        return *channels > 1;
+    }
+    return file.parameters->takes_elements_alone() ? std::nullopt : std::optional(false);
+}
+
 PreparedJob with_job(PreparedJob prepared, FileAccess& files) {
     MarkingFiles marking(files, prepared.files);
     prepared.job =

@@ -79,6 +79,10 @@ struct PreparedJob {
     /// Its datasets in the output's file, where they are several.
     std::vector<OutputField> fields() const;
 
+    /// Whether pictures show a last axis of what it reads or makes as colour: by `channels`, which
+    /// a file or the job says, else as the job takes it; nothing where it does not care.
+    std::optional<bool> shown_colour(const std::optional<int>& channels) const;
+
     /// How messages name what the job reads: "FILE:/dataset", or, of values between passes, whose
     /// file the user did not name, "after step 2, transpose".
     std::string input_name() const;

@@ -151,26 +151,31 @@ NamedRows input_rows(FileAccess& files, const PreparedJob& prepared, const Box& 
     if (prepared.input.array.type == ElementType::float32) {
         rows = open_widened_rows(std::move(rows));
     }
-    return {prepared.file.input.file, prepared.file.input.dataset, std::move(rows)};
+    return {prepared.file.input.file, prepared.file.input.dataset, std::move(rows),
+            prepared.shown_colour(prepared.input.channels)};
 }
 
 NamedRows dataset_rows(FileAccess& files, const std::string& file, const std::string& dataset,
                        const Box& box) {
     const DatasetLayout layout = files.layout(file, dataset);
-    return {file, dataset,
-            open_part(files.open(layout, threads), part_of(box, layout.info.array.shape))};
+    return {file,
+            dataset,
+            open_part(files.open(layout, threads), part_of(box, layout.info.array.shape)),
+            {}};
 }
 
 Thumbnail image_of(FileAccess& files, NamedRows rows) {
     if (rows.rows->info().array.shape.size() == 1) {
-        ImageSource line{std::move(rows.rows), rows.dataset, {}, Palette::grey, std::nullopt};
+        ImageSource line;
+        line.reader = std::move(rows.rows);
+        line.where = rows.dataset;
         line.image.height = line.reader->info().array.shape.front(); // each row is one element
         Thumbnail image = make_thumbnail(line, 0, line.image.height);
         std::swap(image.width, image.height);
         return image;
     }
     const ImageSource source =
-        open_image(files, std::move(rows.rows), rows.file, rows.dataset, std::nullopt);
+        open_image(files, std::move(rows.rows), rows.file, rows.dataset, {{}, {}, rows.colour});
     return make_thumbnail(source, source.image.frames / 2,
                           std::max(source.image.width, source.image.height));
 }

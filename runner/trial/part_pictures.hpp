@@ -53,6 +53,7 @@ struct NamedRows {
     std::string file;
     std::string dataset;
     std::unique_ptr<RowReader> rows;
+    std::optional<bool> colour; ///< as ImageChoice::colour
 };
 
 /// A box of a job's input, as the job reads it.

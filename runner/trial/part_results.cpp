@@ -86,8 +86,12 @@ std::vector<Thumbnail> pictures_of(FileAccess& files, const PartResult& result,
         files.layout(result.file, result.dataset).info.array.shape;
     std::vector<Thumbnail> all;
     for (const Box& box : shown) {
-        all.push_back(image_of(files, dataset_rows(files, result.file, result.dataset,
-                                                   picture_box(result, result.part, box, shape))));
+        NamedRows rows = dataset_rows(files, result.file, result.dataset,
+                                      picture_box(result, result.part, box, shape));
+        if (!rows.rows->info().channels) {
+            rows.colour = result.colour;
+        }
+        all.push_back(image_of(files, std::move(rows)));
     }
     return all;
 }

@@ -5,6 +5,7 @@
 #include "runner/trial/part_pictures.hpp"
 #include "runner/trial/trial_results.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct PartResult {
     std::vector<std::int64_t> whole_shape; ///< that the whole job makes
     std::span<const MadeAxis> made;        ///< of the whole job
     Box part;                              ///< of the input
+    std::optional<bool> colour;            ///< whether a last axis is, where the file does not say
 };
 
 /// The pictures of the boxes of the input. Of matches it is one: the mean distance of the finite

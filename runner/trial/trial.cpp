@@ -193,7 +193,8 @@ class Trial {
                 !last.fields().empty(),
                 last.output().shape,
                 job.courses[combination].made,
-                part_.box};
+                part_.box,
+                last.shown_colour({})};
     }
 
     void try_combination(std::size_t index) {

@@ -158,6 +158,7 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     EXPECT_FALSE(render.axis);
     EXPECT_FALSE(render.projection);
     EXPECT_FALSE(render.percentiles);
+    EXPECT_FALSE(render.colour);
     EXPECT_FALSE(render.difference);
     EXPECT_FALSE(render.exact);
     const RenderCommand cut =
@@ -168,6 +169,8 @@ TEST(CommandLine, DatasetsAreCutFromTheirFiles) {
     EXPECT_EQ(cut.percentiles, (Percentiles{0.01, 0.99}));
     EXPECT_TRUE(cut.difference);
     EXPECT_TRUE(cut.exact);
+    EXPECT_EQ(parse_as<RenderCommand>({"render", "a:/x", "p.png", "--colour=false"}).colour, false);
+    EXPECT_EQ(parse_as<RenderCommand>({"render", "a:/x", "p.png", "--colour"}).colour, true);
     EXPECT_EQ(render.size, 1024);
     EXPECT_FALSE(render.same_contrast);
     const RenderCommand other =
@@ -291,6 +294,8 @@ TEST(CommandLine, MistakesHaveOneWholeMessage) {
          wrong("render", "the picture is a PNG and its name must end in .png, not \"a.jpg\"")},
         {{"render", "a:/x", "b:/x"},
          wrong("render", "the picture is a PNG and its name must end in .png, not \"b:/x\"")},
+        {{"render", "a:/x", "p.png", "--colour", "--axis", "0"},
+         wrong("render", "--colour is of images, not of volumes that --axis and --project cut")},
         {{"render", "p.png"}, wrong("render", "no dataset is named before \"p.png\"")},
         {{"render", "a:/x", "p.png", "--frames", "3:3"},
          wrong("render", "--frames is all, A:B or A:B:STEP with A below B, not \"3:3\"")},

@@ -3,8 +3,12 @@
 Taps are multiples of 1/8 and samples whole numbers, so every sum is exact in float32: what scipy
 makes of each channel in float64 is what must be written, to the bit.
 """
+import base64
+import io
 import itertools
+import json
 import pathlib
+import re
 
 import h5py
 import numpy as np
@@ -152,6 +156,36 @@ def test_marks():
     # Marks that do not fit the shape are none.
     store(array[..., :2], interpretation="rgb-image")
     assert run().stderr == ""
+
+
+def page_modes(setting="run.lanes=1"):
+    """The modes of the pictures, before and after, on the page of a run's report."""
+    call("job.toml", "--quiet", "--set", setting, "--report", "page.html")
+    held = re.search(r'id="pictures"[^>]*>(.*?)</script>', pathlib.Path("page.html").read_text(), re.DOTALL)[1]
+    pictures = [base64.b64decode(each["png"].removeprefix("data:image/png;base64,")) for each in json.loads(held)]
+    return [Image.open(io.BytesIO(picture)).mode for picture in pictures]
+
+
+def test_pictures_of_unmarked_colour():
+    """A last axis of three bytes is shown as what it was taken for; only render by itself takes it for colour."""
+    array = samples((25, 31, 3), "uint8")
+    store(array)
+    done = call("render", "in.h5:/image", "shown.png", "--size", "31")
+    assert "warning: the last axis may be colour (in.h5:/image)" in done.stderr and "--colour=false" in done.stderr
+    with Image.open("shown.png") as image:
+        assert (np.asarray(image) == array).all()
+    for word, mode in [("--colour", "RGB"), ("--colour=false", "L")]:
+        good("render", "in.h5:/image", "shown.png", word)
+        with Image.open("shown.png") as image:
+            assert image.mode == mode, word
+    np.save("flat.npy", array[0])
+    bad(2, ["the input is not colour", "flat.npy"], "render", "flat.npy", "x.png", "--colour")
+    assert page_modes() == ["L", "L"]
+    assert page_modes("input.colour=false") == ["L", "L"]
+    assert page_modes("input.colour=true") == ["RGB", "RGB"]
+    store(array, interpretation="rgb-image")
+    assert page_modes() == ["RGB", "RGB"]
+    assert page_modes("input.colour=false") == ["L", "L"]
 
 
 def test_pictures():

@@ -129,6 +129,31 @@ TEST_F(Render, ThreeBytesAreAColour) {
     EXPECT_EQ(of({"a"}, 1, 1).pixels, (Bytes{6, 7, 8}));
 }
 
+TEST_F(Render, SaysWhereNothingSaysWhatTheLastAxisIs) {
+    put<std::uint16_t>("a", {1, 2, 4}, {0, 100, 200, 255, 300, 400, 500, 255});
+    RenderRequest request;
+    request.sources = {{folder_ / "a", "/x"}};
+    request.picture = folder_ / "out.png";
+    request.size = 4;
+    std::string warnings;
+    request.warn = [&](const std::string& text) { warnings += text + "\n"; };
+    render(own_files(), request);
+    EXPECT_EQ(read_png(request.picture).width, 4);
+    EXPECT_NE(warnings.find("taken as an axis of the image. Add --colour"), std::string::npos)
+        << warnings;
+    warnings.clear();
+    for (const bool colour : {true, false}) {
+        request.colour = colour;
+        render(own_files(), request);
+        EXPECT_EQ(read_png(request.picture).channels, colour ? 3 : 1);
+    }
+    EXPECT_EQ(warnings, "");
+    put<std::uint16_t>("a", {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+    request.colour = true;
+    EXPECT_EQ(error_of([&] { render(own_files(), request); })->text().what,
+              "the input is not colour");
+}
+
 TEST_F(Render, SeveralStandSideBySide) {
     put<std::uint8_t>("a", {1, 2}, {10, 20});
     put<std::uint8_t>("b", {2, 1}, {30, 40});
@@ -196,7 +221,7 @@ TEST_F(Render, VolumesAreCutAcrossEachOfTheirAxes) {
 TEST_F(Render, ProjectionsTakeAllAlongAnAxis) {
     const double nan_value = std::numeric_limits<double>::quiet_NaN();
     put<double>("a", {2, 2, 3}, {1, 2, 3, 4, nan_value, 6, 7, 1, 0, 2, nan_value, 5});
-    ImageSource source = open_image(own_files(), folder_ / "a", "/x", std::nullopt, 1, 0);
+    ImageSource source = open_image(own_files(), folder_ / "a", "/x", {{}, 0, {}}, 1);
     const auto of = [&](int axis, Projection projection) {
         source.view->axis = axis;
         source.image = source.view->image();
@@ -218,7 +243,7 @@ TEST_F(Render, ProjectionsTakeAllAlongAnAxis) {
 TEST_F(Render, AcrossTheLastAxisElementsAreSampledUnlessAllAreWanted) {
     // 1 × 8 × 2: of column 1, eight elements to two pixels.
     put<float>("a", {1, 8, 2}, {0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7});
-    const ImageSource source = open_image(own_files(), folder_ / "a", "/x", std::nullopt, 1, 2);
+    const ImageSource source = open_image(own_files(), folder_ / "a", "/x", {{}, 2, {}}, 1);
     const std::optional<Thumbnail> sampled = sampled_thumbnail(source, 1, 2, 1 << 20);
     ASSERT_TRUE(sampled);
     EXPECT_EQ(sampled->values, (std::vector<double>{0, 4}));
@@ -266,7 +291,7 @@ TEST_F(Render, SampledThumbnailsReadEvenlySpacedLinesAndAreSmallerWhereTheseAreF
         values[i] = static_cast<float>(line);
     }
     put<float>("a", {200, 100}, values);
-    const ImageSource source = open_image(own_files(), folder_ / "a", "/x", std::nullopt, 1);
+    const ImageSource source = open_image(own_files(), folder_ / "a", "/x", {}, 1);
     const auto sampled = [&](std::int64_t lines, std::int64_t size) {
         return sampled_thumbnail(source, 0, size, lines * 400);
     };

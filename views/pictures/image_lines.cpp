@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "views/pictures/image_lines.hpp"
 
+#include "io/rows/row_geometry.hpp"
 #include "views/pictures/array_name.hpp"
 
 #include <algorithm>
@@ -13,27 +14,27 @@ bool is_across_last(const ImageSource& source) { return source.view && source.vi
 } // namespace
 
 ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
-                       const std::optional<Palette>& palette, int threads,
-                       const std::optional<std::int64_t>& axis) {
-    return open_image(files, open_rows_of(files, file, dataset, threads), file, dataset, palette,
-                      axis);
+                       const ImageChoice& choice, int threads) {
+    return open_image(files, open_rows_of(files, file, dataset, threads), file, dataset, choice);
 }
 
 ImageSource open_image(FileAccess& files, std::unique_ptr<RowReader> rows, const std::string& file,
-                       const std::string& dataset, const std::optional<Palette>& palette,
-                       const std::optional<std::int64_t>& axis) {
+                       const std::string& dataset, const ImageChoice& choice) {
     ImageSource source;
     source.reader = std::move(rows);
     source.where = array_name(file, dataset);
-    const DatasetInfo& info = source.reader->info();
+    DatasetInfo info = source.reader->info();
+    info.channels = chosen_channels(info, choice.colour, source.where);
     const Content content =
-        palette == Palette::sand ? Content::sand : content_of(files, file, info);
-    source.palette = palette_for(palette, content, info.array, source.where);
-    if (axis) {
-        source.view = view_across(info.array, *axis, source.where);
+        choice.palette == Palette::sand ? Content::sand : content_of(files, file, info);
+    source.palette = palette_for(choice.palette, content, info.array, source.where);
+    if (choice.axis) {
+        source.view = view_across(info.array, *choice.axis, source.where);
         source.image = source.view->image();
     } else {
         source.image = image_shape(info, content, source.where);
+        source.may_be_colour =
+            !info.channels && content != Content::sand && may_be_colour(info.array.shape);
     }
     return source;
 }

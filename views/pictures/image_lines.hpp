@@ -21,18 +21,23 @@ struct ImageSource {
     ImageShape image;
     Palette palette = Palette::grey;
     std::optional<VolumeView> view; ///< nothing: frames are the leading axes
+    bool may_be_colour = false;     ///< its last axis, of which nothing says it
 };
 
-/// Opens a dataset that is images, or a volume to cut across `axis`. `palette`: nothing for that of
-/// its content. @throws Error as render() says.
-ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
-                       const std::optional<Palette>& palette, int threads,
-                       const std::optional<std::int64_t>& axis = std::nullopt);
+/// How a dataset is shown.
+struct ImageChoice {
+    std::optional<Palette> palette;   ///< nothing: that of its content
+    std::optional<std::int64_t> axis; ///< that a volume is cut across; nothing: it is images
+    std::optional<bool> colour; ///< whether the last axis is colour; nothing: as the file says
+};
 
-/// The same of images whose rows are open, of a dataset.
+/// Opens a dataset to make pictures of. @throws Error as render() says.
+ImageSource open_image(FileAccess& files, const std::string& file, const std::string& dataset,
+                       const ImageChoice& choice, int threads);
+
+/// The same of a dataset whose rows are open.
 ImageSource open_image(FileAccess& files, std::unique_ptr<RowReader> rows, const std::string& file,
-                       const std::string& dataset, const std::optional<Palette>& palette,
-                       const std::optional<std::int64_t>& axis = std::nullopt);
+                       const std::string& dataset, const ImageChoice& choice);
 
 /// Reads lines of a frame, in the colours that they are shown in.
 class ImageLines {

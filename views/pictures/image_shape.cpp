@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/formats/rows_format.hpp"
+#include "io/rows/row_geometry.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -22,6 +23,19 @@ int channels_of(const DatasetInfo& info, Content content) {
 }
 
 } // namespace
+
+std::optional<int> chosen_channels(const DatasetInfo& info, const std::optional<bool>& colour,
+                                   const std::string& where) {
+    const std::vector<std::int64_t>& shape = info.array.shape;
+    if (colour.value_or(false) && !may_be_colour(shape)) {
+        throw Error(ExitCode::usage,
+                    {"the input is not colour", where,
+                     "its shape is " + shape_text(shape) +
+                         ", and colour has a last axis of 3 or 4 behind at least two others",
+                     "Leave --colour out"});
+    }
+    return colour ? (*colour ? static_cast<int>(shape.back()) : 1) : info.channels;
+}
 
 ImageShape image_shape(const DatasetInfo& info, Content content, const std::string& where) {
     std::vector<std::int64_t> shape = info.array.shape;

@@ -6,6 +6,7 @@
 #include "io/rows/rows.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace runner {
@@ -28,6 +29,11 @@ struct ImageShape {
 /// the dataset. @throws Error (input) for one axis only.
 enum class Content { any, sand };
 ImageShape image_shape(const DatasetInfo& info, Content content, const std::string& where);
+
+/// DatasetInfo::channels of a dataset, or by `colour` where that says whether its last axis is
+/// colour. @throws Error (usage) where it says so of no such axis (may_be_colour()).
+std::optional<int> chosen_channels(const DatasetInfo& info, const std::optional<bool>& colour,
+                                   const std::string& where);
 
 /// Whether a dataset holds cells of sand: bytes of a .sand file, or of a file whose root has the
 /// attribute kind = "sand". @throws Error (input).
