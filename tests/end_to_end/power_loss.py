@@ -67,11 +67,14 @@ class UndoLog:
         return bool(later) and min(later)[1]
 
 
-def undo_bytes(path, writes, rng, loses_all=False):
-    """Each sector as after some of the writes, which are those that are not safe, in order."""
+def undo_bytes(path, writes, rng, loses=""):
+    """Each sector as after some of the writes, which are those that are not safe, in order. `loses`: as of
+    cut_power()."""
+    loses_all = loses in ("bytes", "sectors")
     content = bytearray(path.read_bytes())
     sizes = [write.old_size for write in writes] + [len(content)]
-    size = sizes[0 if loses_all else rng.choice([0, len(writes), rng.randrange(len(sizes))])]
+    any_size = rng.choice([0, len(writes), rng.randrange(len(sizes))])
+    size = sizes[0 if loses == "bytes" else len(writes) if loses == "sectors" else any_size]
     content.extend(bytes(max(0, *sizes, *[w.offset + w.bytes for w in writes]) - len(content)))
     kept = {}
     all_or_none = 0 if loses_all else rng.choice([0, len(writes), None])
@@ -116,10 +119,10 @@ def undo_entry(entry, log, made_again):
 
 
 def cut_power(log, rng, loses="", folder=OUTPUTS):
-    """Changes the files of the folder as a power cut may: one that loses all names, all bytes and no name, or
-    some of both. Returns the changes of names that it loses."""
+    """Changes the files of the folder as a power cut may. `loses`: all "names", all "bytes" and no name, the same
+    without the lengths ("sectors"), or, by chance, some of all. Returns the changes of names that it loses."""
     lost = [entry for entry in log.entries if not log.is_safe(entry.time, entry.folder)]
-    if loses == "bytes":
+    if loses in ("bytes", "sectors"):
         lost = []
     elif loses != "names":
         lost = lost[rng.choice([0, len(lost), rng.randint(0, len(lost))]):]
@@ -130,9 +133,8 @@ def cut_power(log, rng, loses="", folder=OUTPUTS):
         inode = path.stat().st_ino
         unsafe = [write for write in log.writes[inode] if not log.is_safe(write.time, inode)]
         if unsafe:
-            undo_bytes(path, unsafe, rng, loses == "bytes")
+            undo_bytes(path, unsafe, rng, loses)
     return lost
-
 
 
 class Cut:
@@ -224,7 +226,8 @@ def test_record_is_replaced_whole(name, back, findings):
 
 @pytest.mark.parametrize("name", ["render", "render frames", "try"])
 def test_what_it_made_is_known_again(name, findings):
-    """Power goes after a command that replaces its own files alone, and takes all bytes that no sync covers."""
+    """Power goes after a command that replaces its own files alone, and takes what no sync covers: a file of its
+    length without its bytes would be nobody's."""
     writer = next(each for each in WRITERS if each.name == name)
     cut = Cut(writer, 0, findings)
     learn(writer, CALLS)
@@ -232,6 +235,6 @@ def test_what_it_made_is_known_again(name, findings):
     code, text = run(writer, fault=f"{CALLS}:log@*:{OUTPUTS}", FAULT_UNDO=os.path.abspath("undo"),
                      FAULT_UNDO_OF=os.path.abspath(OUTPUTS))
     assert code == 0, text
-    cut_power(UndoLog(pathlib.Path("undo")), cut.rng, "bytes")
+    cut_power(UndoLog(pathlib.Path("undo")), cut.rng, "sectors")
     shutil.rmtree("undo")
     finish_it(writer, cut.rng, findings, f"{name}, and then power", cut.theirs)
