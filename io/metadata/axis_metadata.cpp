@@ -72,6 +72,31 @@ void set_sizes(Metadata& metadata, const Axes& axes) {
     }
 }
 
+/// Names of axes, in the order of the dataset's.
+void set_labels(Metadata& metadata, const Axes& axes) {
+    replace(metadata,
+            {"DIMENSION_LABELS", texts_of(axes, [](const Axis& axis) { return axis.name; })});
+}
+
+void set_placement(Metadata& metadata, const Axes& axes) {
+    PlainValue text;
+    text.kind = PlainValue::Kind::text;
+    text.texts = {to_text(axes)};
+    text.utf8 = true;
+    replace(metadata, {placement_attribute, std::move(text)});
+}
+
+bool has_channels(const Axes& axes) {
+    return std::any_of(channel_lists.begin(), channel_lists.end(),
+                       [&](const ChannelList& list) { return !(axes.*list.list).empty(); });
+}
+
+/// The name that the marks of an image give an axis; the samples, if any, are the last.
+std::string marked_name(std::size_t axis, std::size_t axes, int channels) {
+    const std::size_t from_end = axes - axis + (channels > 1 ? 0 : 1);
+    return from_end == 1 ? "s" : from_end == 2 ? "x" : from_end == 3 ? "y" : "";
+}
+
 /// Makes a dataset one number of this unit.
 void set_length(ScanItem& item, double length, const std::string& unit) {
     item.value = {};
@@ -92,23 +117,15 @@ void set_axes(Metadata& metadata, const Axes& axes) {
         return std::any_of(axes.each.begin(), axes.each.end(), says);
     };
     if (any([](const Axis& axis) { return !axis.name.empty(); })) {
-        replace(metadata,
-                {"DIMENSION_LABELS", texts_of(axes, [](const Axis& axis) { return axis.name; })});
+        set_labels(metadata, axes);
     }
     if (any([](const Axis& axis) { return axis.spacing.has_value(); })) {
         set_sizes(metadata, axes);
     }
-    const bool names_alone =
-        !axes.sform && !axes.qform &&
-        std::all_of(channel_lists.begin(), channel_lists.end(),
-                    [&](const ChannelList& list) { return (axes.*list.list).empty(); }) &&
-        !any([](const Axis& axis) { return axis.spacing || axis.origin; });
+    const bool names_alone = !axes.sform && !axes.qform && !has_channels(axes) &&
+                             !any([](const Axis& axis) { return axis.spacing || axis.origin; });
     if (!names_alone) {
-        PlainValue text;
-        text.kind = PlainValue::Kind::text;
-        text.texts = {to_text(axes)};
-        text.utf8 = true;
-        replace(metadata, {placement_attribute, std::move(text)});
+        set_placement(metadata, axes);
     }
 }
 
@@ -169,8 +186,41 @@ void keep_names(Metadata& metadata, const Axes& axes) {
             return each.name == "DIMENSION_LABELS" || each.name == "axes";
         });
     if (is_lost && !has_names) {
-        metadata.dataset.push_back(
-            {"DIMENSION_LABELS", texts_of(axes, [](const Axis& axis) { return axis.name; })});
+        set_labels(metadata, axes);
+    }
+}
+
+void keep_marked_names(Metadata& metadata, const Axes& axes, int channels, Blank blank) {
+    std::vector<std::string> labels(axes.each.size());
+    for (const NamedValue& each : metadata.dataset) {
+        if (each.name == "axes" || each.name == "axistags") {
+            return; // which say all
+        }
+        if (each.name == "DIMENSION_LABELS" && each.value.texts.size() == labels.size()) {
+            labels = each.value.texts;
+        }
+    }
+    const bool any = std::any_of(axes.each.begin(), axes.each.end(),
+                                 [](const Axis& axis) { return !axis.name.empty(); });
+    if (!any || !metadata.scan.empty()) {
+        return;
+    }
+    bool is_lost = false;
+    bool is_invented = false;
+    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+        const std::string& name = axes.each[i].name;
+        const std::string marked = marked_name(i, axes.each.size(), channels);
+        const bool is_said = (i < metadata.axes.size() && metadata.axes[i] != ".") ||
+                             (!labels[i].empty() && labels[i] == name);
+        is_lost = is_lost || (!is_said && !name.empty() && name != marked);
+        is_invented = is_invented || (!is_said && name.empty() && !marked.empty() &&
+                                      blank == Blank::is_meant && !axes.find(marked));
+    }
+    if (is_lost) {
+        set_labels(metadata, axes);
+    }
+    if (is_invented || has_channels(axes)) {
+        set_placement(metadata, axes);
     }
 }
 

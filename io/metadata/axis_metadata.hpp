@@ -24,4 +24,11 @@ void overrule_axes(Metadata& metadata, const Axes& of_file, const Axes& declared
 /// theirs, into `DIMENSION_LABELS`, unless the dataset says names itself.
 void keep_names(Metadata& metadata, const Axes& axes);
 
+/// Puts what only the marks of an image said of the input into the attributes, where those of an
+/// output with so many channels (1: none) say something else of its `axes`: names into
+/// `DIMENSION_LABELS`; the channels of colour planes, and that a row or column of the marks is
+/// neither, into `placement`. `Blank::is_meant`: an axis without a name is none of x and y.
+enum class Blank { may_be_any, is_meant };
+void keep_marked_names(Metadata& metadata, const Axes& axes, int channels, Blank blank);
+
 } // namespace runner

@@ -171,6 +171,7 @@ std::vector<JobPass> passes_of(const JobFile& file, FileAccess& files, RowOrders
             pass.input = {};
             pass.input.array = passes[i].steps.front().input;
             pass.input.channels = passes[i].channels;
+            pass.place.origin->names = axes[i];
             pass.input.axes = axes[i];
             pass.input.invalid_value = passes[i].invalid;
             pass.input.storage = "contiguous";

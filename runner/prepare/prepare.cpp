@@ -160,6 +160,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         prepared.mask =
             declare_invalid(file, prepared.layout, prepared.part, prepared.input, marking);
     } else {
+        prepared.input.axes = prepared.place.origin->names; // the file has no words for some
         prepared.input.invalid_value = prepared.place.origin->invalid;
     }
     prepared.file = std::move(file);

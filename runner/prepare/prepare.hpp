@@ -31,6 +31,7 @@ struct InputOrigin {
     FrameRoles roles = {};  ///< and `part`: as JobInput's
     std::optional<DatasetPart> part = {};
     std::vector<std::int64_t> axes = {}; ///< of what is read, as JobInput's source_axes
+    Axes names = {};                     ///< of what is read, as the steps before leave them
     std::optional<double> invalid = {};  ///< of what is read, as JobInput's
     InvalidRule invalid_rule = {};       ///< of the job, as JobInput's
     /// The mask of the job's input, for other frames of it; null: there is none.

@@ -316,3 +316,83 @@ def test_what_tiffs_say_beside_the_axes():
         for command in (["median", name, "out.h5", "--size", "1,1"], ["convert", name, "copy.h5"]):
             found = said(*command, "--overwrite")
             assert (found and sorted(found.split("; "))) == wanted, (name, found)
+
+
+STEPS = '''[input]
+file = "in.h5"
+[output]
+file = "out.h5"
+overwrite = true
+[run]
+backend = "cpu"
+[[step]]
+kind = "transpose"
+permutation = {permutation}
+[[step]]
+kind = "reduce"
+operation = "max"
+over = ["{over}"]
+'''
+
+
+@pytest.mark.parametrize("permutation", [(1, 2, 0), (0, 1, 2), (2, 1, 0)])
+@pytest.mark.parametrize("over", ["y", "x"])
+def test_names_by_the_marks_of_an_image(permutation, over):
+    """A mark of images names rows and columns alone, and every output has it: names that were moved stay."""
+    cube = np.random.default_rng(1).integers(0, 999, (5, 5, 5)).astype("uint16")
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = cube
+        file["data"].attrs["interpretation"] = "image"
+    moved = cube.transpose(permutation)
+    axis = permutation.index({"y": 1, "x": 2}[over])
+    pathlib.Path("j.toml").write_text(STEPS.format(permutation=list(permutation), over=over))
+    good("j.toml", "--quiet")
+    with h5py.File("out.h5") as file:
+        assert (file["data"][()] == moved.max(axis)).all()
+    good("verify", "out.h5")
+    names = ["?yx"[at] for at in permutation]
+    good("transpose", "in.h5", "moved.h5", "--permutation", ",".join(map(str, permutation)), "--quiet")
+    assert f"axes: {', '.join(names)}\n" in good("inspect", "moved.h5")
+    for source in ("moved.h5", "copy.h5"):
+        good("reduce", source, "one.h5", "--operation", "max", "--over", over, "--quiet", "--set",
+             "output.overwrite=true")
+        with h5py.File("one.h5") as file:
+            assert (file["data"][()] == moved.max(axis)).all(), source
+        assert f"axes: {', '.join(names[:axis] + names[axis + 1:])}\n" in good("inspect", "one.h5")
+        good("convert", "moved.h5", "copy.h5", "--overwrite")
+
+
+def test_planes_of_colour_stay_channels():
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = np.arange(60, dtype="uint8").reshape(3, 4, 5)
+        file["data"].attrs.update({"CLASS": np.bytes_("IMAGE"), "IMAGE_VERSION": np.bytes_("1.2"),
+                                   "IMAGE_SUBCLASS": np.bytes_("IMAGE_TRUECOLOR"),
+                                   "INTERLACE_MODE": np.bytes_("INTERLACE_PLANE")})
+    channels = "c (red, green, blue)"
+    for words, names in ((["median", "in.h5", "out.h5", "--size", "1,1"], f"{channels}, y, x"),
+                         (["transpose", "in.h5", "out.h5", "--permutation", "1,2,0"], f"y, x, {channels}")):
+        good(*words, "--quiet", "--set", "output.overwrite=true", says=r"(?s).*")
+        assert f"axes: {names}\n" in good("inspect", "out.h5")
+    pathlib.Path("j.toml").write_text(STEPS.format(permutation=[1, 2, 0], over="c"))
+    good("j.toml", "--quiet", says=r"(?s).*")
+    with h5py.File("out.h5") as file:
+        assert (file["data"][()] == np.arange(40, 60).reshape(4, 5)).all()
+
+
+def test_what_is_named_beside_is_named_as_lost():
+    """An output has no errors and other variables of its input, and no attribute that names them."""
+    with h5py.File("in.h5", "w") as file:
+        file.attrs["default"] = "e"
+        group = file.create_group("e")
+        group.attrs.update({"NX_class": "NXdata", "signal": "data", "auxiliary_signals": ["other"]})
+        for name in ("data", "sigma", "flags", "errors", "other"):
+            group[name] = volume()
+        group["crs"] = 0
+        group["data"].attrs.update({"uncertainties": "sigma", "ancillary_variables": "flags gone", "grid_mapping": "crs"})
+    lost = "the signal other; the errors sigma; the variables flags; the mapping crs; the errors errors"
+    for words in (["median", "in.h5", "out.h5", "--size", "1,1", "--quiet"], ["convert", "in.h5:/e/data", "copy.h5"]):
+        assert said(*words) == lost
+        with h5py.File(words[2]) as file:
+            attributes = dict(file["e/data"].attrs)
+        assert attributes["ancillary_variables"] == "gone"
+        assert not {"uncertainties", "grid_mapping"} & set(attributes)
