@@ -293,7 +293,7 @@ Command parse_convert(const Verb& verb, std::span<const std::string> arguments) 
     ConvertCommand command;
     parser.add_argument(
         "IN", input,
-        "HDF5[:/dataset] (default: its only one), .sand, .npy, .tif, .png, .nii, .nii.gz, "
+        "HDF5[:/dataset] (default: as a job's), .sand, .npy, .tif, .png, .nii, .nii.gz, "
         ".mrc, .zarr, or raw");
     parser.add_argument(
         "OUT", output,

@@ -231,7 +231,8 @@ struct Verbs {
             tell_notes(open_raw_rows(input.file, *command.raw, 1)->info().notes);
         } else {
             if (input.dataset.empty() && rows_format_of(input.file) == nullptr) {
-                input.dataset = only_dataset(files.content(input.file, ""));
+                const std::optional<std::string> usual = default_dataset(files, input.file);
+                input.dataset = usual ? *usual : only_dataset(files.content(input.file, ""));
             }
             input = with_its_name(input, files);
         }

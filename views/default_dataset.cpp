@@ -22,20 +22,28 @@ std::vector<std::string> candidates(const FileContent& content) {
             names.push_back(dataset.path);
         }
     }
-    if (names.empty()) {
-        for (const LinkContent& link : content.links) {
-            if (link.is_dataset) {
-                names.push_back(link.path);
-            }
+    const bool links_alone = names.empty();
+    for (const LinkContent& link : content.links) {
+        // A soft link leads to one of those, mostly.
+        if (link.is_dataset && (links_alone || link.kind == "external link")) {
+            names.push_back(link.path);
         }
     }
     return names;
 }
 
-/// The one image or volume among datasets of one axis, as coordinates are; else nothing.
+/// The one image or volume among datasets of one axis, as coordinates are; else nothing. What
+/// links lead to may be another.
 std::optional<std::string> only_image(const FileContent& content,
                                       const std::vector<std::string>& names) {
     std::optional<std::string> found;
+    const auto is_dataset = [&](const std::string& name) {
+        return std::any_of(content.datasets.begin(), content.datasets.end(),
+                           [&](const DatasetContent& dataset) { return dataset.path == name; });
+    };
+    if (!std::all_of(names.begin(), names.end(), is_dataset)) {
+        return std::nullopt;
+    }
     for (const DatasetContent& dataset : content.datasets) {
         const bool named = std::find(names.begin(), names.end(), dataset.path) != names.end();
         if (named && dataset.shape.size() > 1) {

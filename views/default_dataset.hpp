@@ -10,9 +10,10 @@ namespace runner {
 
 class FileAccess;
 
-/// The dataset that an HDF5 file is opened for where none is named: its only one, beside those that
-/// number frames and what runner records; or that of sand where it is among several. Of a file
-/// without datasets, the only one that a link leads to. @throws Error (input) that lists what there
+/// The dataset that `convert` opens an HDF5 file for where none is named or has default_dataset():
+/// its only one, beside those that number frames and what runner records; that of sand where it is
+/// among several; the only one of several axes. What external links lead to counts, and soft links
+/// where there is nothing else. @throws Error (input) that lists what there
 /// is.
 std::string only_dataset(const FileContent& content);
 

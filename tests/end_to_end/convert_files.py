@@ -373,6 +373,14 @@ def test_names_of_datasets():
     bad(3, ["several datasets", "/deep/image", "/more", "Name one: one.h5:/"], "convert", "one.h5",
         "x.npy")
     good("convert", "one.h5:/more", "x.npy")
+    with h5py.File("one.h5", "a") as file:
+        file.attrs["default"] = "deep"
+        file["deep"].attrs.update({"NX_class": "NXdata", "signal": "image"})
+    good("convert", "one.h5", "default.npy")
+    same(np.load("default.npy"), array, "the default signal")
+    with h5py.File("links.h5", "w") as file:
+        file["data_000001"], file["mask"] = h5py.ExternalLink("one.h5", "/more"), array
+    bad(3, ["several datasets", "/mask, /data_000001"], "convert", "links.h5", "x2.npy")
 
 
 def test_other_verbs():
