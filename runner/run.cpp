@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "io/files/text_file.hpp"
 #include "io/output/journal.hpp"
+#include "io/output/own_parts.hpp"
 #include "jobs/generate.hpp"
 #include "runner/assemble_on_all.hpp"
 #include "runner/engines/rank_plan.hpp"
@@ -127,6 +128,9 @@ void Run::share_images(const JobPlan& plan) const {
 /// On the first rank, once its output's folder is there.
 output::ToDo Run::settle() {
     check_side_files(command_);
+    if (pass_.file.input.generate && !prepared_->input_is_missing) {
+        clean_up_beside(pass_.file.input.file); // a run that made it may have been killed late
+    }
     if (const std::string doubt = disk_space(*prepared_).doubt(); !doubt.empty()) {
         warnings_.push_back(warn(command_, doubt));
     }
