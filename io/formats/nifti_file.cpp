@@ -33,6 +33,8 @@ constexpr std::int64_t vox_offset_at = 108;
 constexpr std::int64_t slope_at = 112;
 constexpr std::int64_t intercept_at = 116;
 constexpr std::int64_t intent_at = 68;
+constexpr std::int64_t most_shown_at = 124;  // cal_max
+constexpr std::int64_t least_shown_at = 128; // cal_min
 constexpr std::int64_t slice_seconds_at = 132;
 constexpr std::int64_t description_at = 148;
 constexpr std::int64_t auxiliary_at = 228;
@@ -162,6 +164,8 @@ std::vector<std::string> unkept_of(const HeaderFields& fields, std::int64_t offs
     add(fields.text(description_at, 1) != "\0"sv, "the description");
     add(fields.at<std::int16_t>(intent_at) != 0, "the intent");
     add(fields.text(auxiliary_at, 1) != "\0"sv, "the auxiliary file's name");
+    add(fields.at<float>(least_shown_at) != 0 || fields.at<float>(most_shown_at) != 0,
+        "the range to show (cal_min, cal_max)");
     add(fields.at<float>(slice_seconds_at) != 0, "the times of slices");
     add(offset > least_offset, "the header's extensions");
     return unkept;

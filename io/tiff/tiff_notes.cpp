@@ -75,6 +75,44 @@ void note_orientation(const PageAt& at, Meaning& meaning) {
     }
 }
 
+/// A text of one of GDAL's tags, which libtiff does not know.
+std::string gdal_text(const PageAt& at, std::uint16_t tag, std::int64_t longest) {
+    const RawTag raw = at.tiff.raw_tag(tag, 1);
+    std::string text;
+    for (std::int64_t i = 0; i < std::min(raw.count, longest); ++i) {
+        const std::uint64_t place = raw.offset + static_cast<std::uint64_t>(i);
+        const auto letter = static_cast<char>(at.tiff.integer_at(place, 1).value_or(0));
+        text += letter == '\0' ? "" : std::string(1, letter);
+    }
+    return text;
+}
+
+/// The number of GDAL's item of this role: `<Item name="SCALE" sample="0" role="scale">0.1</Item>`;
+/// empty where there is none.
+std::string gdal_item(const std::string& items, const std::string& role) {
+    const std::size_t at = items.find("role=\"" + role + "\"");
+    const std::size_t begin = at == std::string::npos ? at : items.find('>', at);
+    return begin == std::string::npos ? ""
+                                      : items.substr(begin + 1, items.find('<', begin) - begin - 1);
+}
+
+/// GDAL stores packed elements, and says how they become values.
+void note_packing(const PageAt& at, Meaning& meaning) {
+    constexpr std::uint16_t tag = 42112; // GDAL_METADATA
+    constexpr std::int64_t longest = 1 << 16;
+    const std::string items = gdal_text(at, tag, longest);
+    const std::string scale = gdal_item(items, "scale");
+    const std::string offset = gdal_item(items, "offset");
+    if (scale.empty() && offset.empty()) {
+        return;
+    }
+    meaning.notes.push_back(
+        format_error({"the elements are packed", at.where,
+                      "by GDAL a value is " + (offset.empty() ? "0" : printable(offset)) + " + " +
+                          (scale.empty() ? "1" : printable(scale)) + " times the element",
+                      "They are taken as they are stored; rescale makes values of them"}));
+}
+
 /// The number of elements that are no values, as GDAL writes it.
 void find_no_data(const PageAt& at, Meaning& meaning) {
     constexpr std::uint16_t tag = 42113; // GDAL_NODATA
@@ -82,13 +120,8 @@ void find_no_data(const PageAt& at, Meaning& meaning) {
     if (!is_number(at.page.type)) {
         return;
     }
-    const RawTag raw = at.tiff.raw_tag(tag, 1);
-    std::string text;
-    for (std::int64_t i = 0; i < std::min(raw.count, longest); ++i) {
-        const std::uint64_t place = raw.offset + static_cast<std::uint64_t>(i);
-        const auto letter = static_cast<char>(at.tiff.integer_at(place, 1).value_or(0));
-        text += letter == '\0' || letter == ' ' ? "" : std::string(1, letter);
-    }
+    std::string text = gdal_text(at, tag, longest);
+    std::erase(text, ' ');
     double number = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (text.empty() || failure != std::errc{} || end != text.data() + text.size()) {
@@ -135,6 +168,7 @@ Meaning meaning_of_page(const TiffHandle& tiff, const std::string& description,
     note_alpha(at, meaning);
     note_orientation(at, meaning);
     note_calibration(at, description, meaning);
+    note_packing(at, meaning);
     find_no_data(at, meaning);
     return meaning;
 }

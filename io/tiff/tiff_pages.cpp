@@ -277,6 +277,14 @@ void note_left_out(const std::string& file, const FirstPage& first, std::int64_t
         pages.notes.push_back(format_error({"reduced images are left out", file,
                                             fmt::format("{} of its pages are such", reduced), ""}));
     }
+    const std::int64_t there = std::ssize(pages.offsets);
+    if (!first.ome && first.named > 1 && first.named < there) {
+        pages.notes.push_back(format_error(
+            {"the description does not name all pages", file,
+             fmt::format("it names {}, and the file has {}, which are all taken", first.named,
+                         there),
+             fmt::format("Take those that it names by input.frames = \"0:{}\"", first.named)}));
+    }
     if (first.ome && first.ome->images > 1) {
         pages.notes.push_back(format_error(
             {"one image of several is read", file,

@@ -75,11 +75,15 @@ ZarrStore::ZarrStore(std::string folder, const InputRules& rules)
         archive_.emplace(folder_);
         const std::vector<std::string> there = archive_->names("");
         if (!std::any_of(there.begin(), there.end(), is_metadata)) {
-            throw Error(
-                ExitCode::input,
-                {what_store, folder_,
-                 "the archive has no zarr.json, .zgroup or .zarray at its root",
-                 "Pack what is in the store's folder: cd x.zarr && zip -0 -r ../x.zarr.zip ."});
+            const bool is_npz = std::any_of(there.begin(), there.end(), [](const auto& name) {
+                return name.ends_with(".npy");
+            });
+            throw Error(ExitCode::input,
+                        {what_store, folder_,
+                         "the archive has no zarr.json, .zgroup or .zarray at its root",
+                         is_npz ? "Unpack it, as by unzip, and name one of the .npy files in it"
+                                : "Pack what is in the store's folder: cd x.zarr && zip -0 -r "
+                                  "../x.zarr.zip ."});
         }
     } else if (!fs::is_directory(real_, failure)) {
         throw Error(ExitCode::input,

@@ -88,7 +88,7 @@ std::optional<std::string> wrong_angles(std::span<const double> angles, std::int
     if (std::abs(apart(worst) - turn) <= half_step * (1 + 1e-6)) {
         return std::nullopt;
     }
-    return fmt::format("those of frames {} and {} are {:.6g} apart, not 180 degrees", worst,
+    return fmt::format("those of frames {} and {} are {:.6g} apart, not 180 degrees or pi", worst,
                        worst + pairs, apart(worst));
 }
 

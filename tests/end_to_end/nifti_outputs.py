@@ -404,6 +404,9 @@ def test_odd_headers():
     pathlib.Path("big.nii").write_bytes(header.binaryblock + bytes(4) + array.astype(">i2").tobytes())
     good("convert", "big.nii", "made.nii", "--overwrite")
     check_places("in.nii", "made.nii", lambda at: at)
+    whole[124:132] = np.array([900, -5], "<f4").tobytes()
+    pathlib.Path("shown.nii").write_bytes(whole)
+    assert "the range to show (cal_min, cal_max)" in call("convert", "shown.nii", "made.nii", "--overwrite").stderr
 
 
 @pytest.mark.quick

@@ -265,3 +265,30 @@ def test_files_of_fields_are_warned_of():
     for verb in (["j.toml"], ["plan", "j.toml"]):
         said = attempt(*verb).stderr
         assert said.count("0 means white") == 1 and "flat.tif" in said, said
+
+
+def test_elements_that_gdal_packs():
+    for items, said in (('<Item name="OFFSET" sample="0" role="offset">5</Item><Item name="SCALE" sample="0" role="scale">0.1</Item>',
+                         "a value is 5 + 0.1 times the element"),
+                        ('<Item name="SCALE" sample="0" role="scale">3</Item>', "a value is 0 + 3 times the element"),
+                        ('<Item name="x">role</Item>', None)):
+        write("packed.tif", tags=[(42112, "s", 0, f"<GDALMetadata>{items}</GDALMetadata>", True)])
+        warning, _, elements = converted("packed.tif")
+        assert np.array_equal(elements, GREY)
+        assert said in warning if said else not warning, warning
+
+
+def test_pages_that_the_description_does_not_name():
+    """Two series of tifffile are one stack here, with a warning; pages written one by one are a stack."""
+    stack = np.stack([GREY + i for i in range(4)])
+    with tifffile.TiffWriter("two.tif") as file:
+        for series in (stack, stack + 9):
+            file.write(series, photometric="minisblack", metadata={"axes": "ZYX"})
+    warning, _, elements = converted("two.tif")
+    assert np.array_equal(elements, np.concatenate([stack, stack + 9]))
+    assert "it names 4, and the file has 8, which are all taken" in warning and '"0:4"' in warning, warning
+    with tifffile.TiffWriter("pages.tif") as file:
+        for page in stack:
+            file.write(page, photometric="minisblack")
+    warning, _, elements = converted("pages.tif")
+    assert not warning and np.array_equal(elements, stack)

@@ -121,6 +121,8 @@ def test_compressed():
     with zipfile.ZipFile("x.zarr.zip", "a", zipfile.ZIP_DEFLATED) as made:
         made.writestr("notes.txt", "x" * 99)
     check("x.zarr.zip", wanted)
+    np.savez("x.npz", a=np.arange(3))
+    bad(3, ["x.npz", "name one of the .npy files in it"], "convert", "x.npz", "new.h5")
     for change, words in ((lambda entry: setattr(entry, "flag_bits", 1), "it is encrypted"),
                           (lambda entry: setattr(entry, "external_attr", (stat.S_IFLNK | 0o777) << 16), "it is a link"),
                           (lambda entry: setattr(entry, "compress_type", 8), "it is compressed"),

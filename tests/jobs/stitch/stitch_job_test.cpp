@@ -85,7 +85,7 @@ TEST(StitchJob, PairsAreHalfATurnApart) {
     EXPECT_EQ(wrong_angles(Angles{90, 135, 180, 225, 270, 315, 360, 405, 450}, 4), std::nullopt);
     EXPECT_EQ(wrong_angles(Angles{0, 1.5708, 3.1416, 4.7124}, 2), std::nullopt); // radians
     EXPECT_EQ(wrong_angles(Angles{0, 45, 90, 135}, 2), "those of frames 0 and 2 are 90 apart, not "
-                                                       "180 degrees");
+                                                       "180 degrees or pi");
     // Half a step is 45 degrees.
     EXPECT_EQ(wrong_angles(Angles{0, 90, 180, 314}, 2), std::nullopt);
     EXPECT_NE(wrong_angles(Angles{0, 90, 180, 316}, 2), std::nullopt);
