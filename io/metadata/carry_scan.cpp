@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 namespace runner {
@@ -53,10 +54,56 @@ std::int64_t pixels_of(const ScanItem& item, const AxisChange& change) {
                                   : (name == "y_pixel_size" ? change.axes[1].block : 1);
 }
 
-/// "Half": the axis of rotation is near one side of the frames.
-bool is_field_of_view(const ScanItem& item) {
-    return item.value.kind == PlainValue::Kind::text && name_of_item(item) == "field_of_view" &&
-           !item.value.texts.empty();
+/// Says that the frames, to which halves are joined, have the full field of view: "Half" says that
+/// the axis of rotation is near one side of them, as `half_acquisition` does.
+void say_full(ScanItem& item) {
+    const std::string name = name_of_item(item);
+    if (name == "field_of_view" && !item.value.texts.empty()) {
+        item.value.texts.front() = "Full";
+    } else if (name == "half_acquisition") {
+        std::fill(item.value.bytes.begin(), item.value.bytes.end(), std::byte{0});
+    }
+}
+
+/// How many frames are projections; nothing where no key says it.
+std::optional<std::int64_t> projections(const std::vector<ScanItem>& scan) {
+    const auto key = std::find_if(scan.begin(), scan.end(), [](const ScanItem& item) {
+        return name_of_item(item) == "image_key" && item.kind == ScanItem::Kind::of_frames;
+    });
+    if (key == scan.end()) {
+        return std::nullopt;
+    }
+    std::int64_t count = 0;
+    const std::int64_t frames = key->value.count();
+    const std::int64_t size = std::ssize(key->value.bytes) / std::max<std::int64_t>(1, frames);
+    for (std::int64_t i = 0; i < frames; ++i) {
+        const auto begin = key->value.bytes.begin() + i * size;
+        count +=
+            std::all_of(begin, begin + size, [](std::byte byte) { return byte == std::byte{0}; })
+                ? 1
+                : 0;
+    }
+    return count;
+}
+
+/// Takes away what the detector says of the number of its frames and of their place on it, where
+/// they are others than before.
+void leave_stale(std::vector<ScanItem>& made, const std::vector<ScanItem>& before,
+                 const AxisChange& change, std::vector<std::string>& left_out) {
+    const bool is_cut =
+        change.from.back() != change.to.back() ||
+        change.from.at(change.from.size() - 2) != change.to.at(change.to.size() - 2);
+    const bool has_others = projections(made) != projections(before);
+    std::erase_if(made, [&](const ScanItem& item) {
+        const std::string name = name_of_item(item);
+        const bool is_stale = (name == "roi" && is_cut) || (name == "tomo_n" && has_others);
+        if (is_stale) {
+            left_out.push_back(item.path + (name == "roi"
+                                                ? ": the frames have other rows or columns"
+                                                : ": there are other projections"));
+        }
+        return is_stale;
+    });
 }
 
 /// Takes means of blocks of frames; nothing can be said of the role of flats among projections.
@@ -86,6 +133,7 @@ std::vector<ScanItem> scan_of_part(const std::vector<ScanItem>& scan, const Axis
         }
         made.push_back(std::move(item));
     }
+    leave_stale(made, scan, change, left_out);
     return made;
 }
 
@@ -105,8 +153,8 @@ std::vector<ScanItem> carried_scan(const std::vector<ScanItem>& scan, const Axis
             left_out.push_back(item.path + ": columns are joined");
             continue;
         }
-        if (is_field_of_view(item) && is_wider) { // halves are joined
-            item.value.texts.front() = "Full";
+        if (is_wider) { // halves are joined
+            say_full(item);
         }
         if (item.kind == ScanItem::Kind::of_frames && change.axes[0].block == 1) {
             item.value = in_blocks(item.value, change.from[0], 1, change.to[0]);
@@ -123,6 +171,7 @@ std::vector<ScanItem> carried_scan(const std::vector<ScanItem>& scan, const Axis
         }
         made.push_back(std::move(item));
     }
+    leave_stale(made, scan, change, left_out);
     return made;
 }
 

@@ -57,7 +57,7 @@ struct Coordinates {
 struct ScanItem {
     std::string path;          ///< below the entry: "sample/name"; "" is the entry itself
     std::string nx_class = {}; ///< of a group
-    PlainValue value = {};     ///< of a dataset: one text, or numbers of one axis at most
+    PlainValue value = {};     ///< of a dataset: one text, or numbers or bool of one axis at most
     std::vector<NamedValue> attributes = {};
     enum class Kind {
         fixed,     ///< a dataset

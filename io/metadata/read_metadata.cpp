@@ -13,6 +13,7 @@
 #include "io/inspect/exchange_names.hpp"
 #include "io/inspect/inspect_dataset.hpp"
 #include "io/inspect/links.hpp"
+#include "io/metadata/named_datasets.hpp"
 #include "io/metadata/read_value.hpp"
 #include "io/metadata/scan_items.hpp"
 
@@ -20,7 +21,6 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 namespace runner {
@@ -51,7 +51,7 @@ class MetadataReader {
         }
         name_axes_by_dataset(group.valid() && is_signal_of(group.get()));
         add_scales(dataset.get());
-        leave_out_named();
+        leave_out_beside();
         if (found_.shape.size() == 3) {
             found_.scan = read_scan(handle_, file_, dataset_, outside_, found_.left_out);
             add_angles();
@@ -211,6 +211,10 @@ class MetadataReader {
             if (each.name == "axes") {
                 found_.axes = names_of(each.value);
             }
+            for (const std::string& signal :
+                 each.name == "auxiliary_signals" ? each.value.texts : std::vector<std::string>{}) {
+                found_.left_out.push_back("the signal " + signal);
+            }
             if (!names_members && group_path_ != "/") {
                 found_.group.push_back(each);
             }
@@ -240,32 +244,19 @@ class MetadataReader {
         return names;
     }
 
-    /// CF's `coordinates` names variables beside the axes, as those of two axes are. The output has
-    /// none of them, and does not name what it lacks.
-    void leave_out_named() {
-        const auto named =
-            std::find_if(found_.dataset.begin(), found_.dataset.end(), [](const NamedValue& each) {
-                return each.name == "coordinates" && each.value.texts.size() == 1;
+    /// What attributes name beside the dataset, and NeXus' errors, which have their name alone.
+    void leave_out_beside() {
+        std::vector<std::string> lost =
+            take_named_datasets(found_.dataset, [this](const std::string& name) {
+                return !has_coordinates(name) && is_beside(name);
             });
-        if (named == found_.dataset.end()) {
-            return;
+        for (const std::string& errors : {name_ + "_errors", std::string("errors")}) {
+            const std::string words = errors_words + errors;
+            if (is_beside(errors) && std::find(lost.begin(), lost.end(), words) == lost.end()) {
+                lost.push_back(words);
+            }
         }
-        std::istringstream words(named->value.texts.front());
-        std::string lost;
-        std::string kept;
-        for (std::string name; words >> name;) {
-            std::string& list = !has_coordinates(name) && is_beside(name) ? lost : kept;
-            list.append(list.empty() ? "" : " ").append(name);
-        }
-        if (lost.empty()) {
-            return;
-        }
-        found_.left_out.push_back("the coordinates " + lost);
-        named->value.texts.front() = kept;
-        named->value.text_bytes = 0;
-        if (kept.empty()) {
-            found_.dataset.erase(named);
-        }
+        found_.left_out.insert(found_.left_out.end(), lost.begin(), lost.end());
     }
 
     /// Whether the dataset's group has a member of this name.

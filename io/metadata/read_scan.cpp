@@ -189,6 +189,8 @@ class ScanReader {
                     leave_out(path, "it is no list of numbers that is stored as such");
                 } else if (dataset.valid() && has_several_of_frames(extents_of(dataset))) {
                     leave_out(path, "it has two axes");
+                } else if (dataset.valid() && says_something(dataset)) {
+                    leave_out(path, "it is neither one text nor a short list of numbers");
                 }
                 return;
             }
@@ -225,10 +227,19 @@ class ScanReader {
         const std::string storage = storage_of(creation_of(dataset));
         const bool is_column = shape.size() == 2 && shape[1] == 1;
         const std::int64_t count = shape.empty() ? 1 : shape.front();
-        return H5Sget_simple_extent_type(space.get()) != H5S_NULL && is_number_type(type.get()) &&
+        const bool is_plain = is_number_type(type.get()) ||
+                              (is_truth_type(type.get()) && (shape.empty() || count != frames_));
+        return H5Sget_simple_extent_type(space.get()) != H5S_NULL && is_plain &&
                (shape.size() < 2 || is_column) && storage != "external" && storage != "virtual" &&
                count > 0 && count <= most_coordinate_values &&
                (count == frames_ || count <= most_fixed);
+    }
+
+    /// Whether it is no array of images, and holds something.
+    static bool says_something(const DatasetHandle& dataset) {
+        const std::vector<std::int64_t> shape = extents_of(dataset);
+        const SpaceHandle space(hdf5_must(H5Dget_space(dataset.get()), "H5Dget_space"));
+        return shape.size() < 2 && H5Sget_simple_extent_npoints(space.get()) > 0;
     }
 
     /// Whether an array has several numbers for each frame.

@@ -43,11 +43,6 @@ std::optional<ElementType> number_type(hid_t type) {
     return known && is_number(*known) ? known : std::nullopt;
 }
 
-bool is_truth(hid_t type) {
-    return H5Tget_class(type) == H5T_ENUM &&
-           describe_type(type) == "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
-}
-
 /// Its extents; @throws LeftOut where there is more than `most` values.
 void read_space(hid_t space, std::int64_t most, PlainValue& value) {
     switch (H5Sget_simple_extent_type(space)) {
@@ -133,7 +128,7 @@ PlainValue read_attribute(hid_t attribute) {
         read_texts(attribute, type.get(), space.get(), value);
         return value;
     }
-    const bool truth = is_truth(type.get());
+    const bool truth = is_truth_type(type.get());
     const std::optional<ElementType> number =
         truth ? std::optional(ElementType::int8) : number_type(type.get());
     if (!number) {
@@ -162,6 +157,11 @@ herr_t add_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, 
 }
 
 } // namespace
+
+bool is_truth_type(hid_t type) {
+    return H5Tget_class(type) == H5T_ENUM &&
+           describe_type(type) == "enumeration of int8 {FALSE = 0x00, TRUE = 0x01}";
+}
 
 bool is_number_type(hid_t type) { return number_type(type).has_value(); }
 
@@ -224,14 +224,16 @@ PlainValue read_numbers(hid_t dataset) {
     const TypeHandle type(hdf5_must(H5Dget_type(dataset), "H5Dget_type"));
     const SpaceHandle space(hdf5_must(H5Dget_space(dataset), "H5Dget_space"));
     PlainValue value;
-    value.type = number_type(type.get()).value_or(ElementType::float64);
+    const bool truth = is_truth_type(type.get());
+    value.kind = truth ? PlainValue::Kind::truth : PlainValue::Kind::number;
+    value.type = truth ? ElementType::int8 : number_type(type.get()).value_or(ElementType::float64);
     try {
         read_space(space.get(), most_coordinate_values, value);
     } catch (const LeftOut& reason) {
         throw Error(ExitCode::input, {"cannot read the coordinates", "", reason.what(), ""});
     }
     value.bytes.resize(static_cast<std::size_t>(value.count() * size_of(value.type)));
-    const hid_t memory = hdf5_type(value.type);
+    const hid_t memory = truth ? type.get() : hdf5_type(value.type);
     const TypeHandle read = type_to_read(type.get(), memory);
     if (H5Dread(dataset, read.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.bytes.data()) < 0) {
         throw_hdf5_of(dataset, ExitCode::input, "cannot read the coordinates");

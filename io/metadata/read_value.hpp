@@ -21,7 +21,7 @@ void read_attributes(hid_t object, const std::string& where, std::size_t most,
 /// The texts of one attribute of an open object; none if it has no such attribute, or not of texts.
 std::vector<std::string> attribute_texts(hid_t object, const std::string& name);
 
-/// The numbers of an open dataset of one axis. @throws Error (input).
+/// The numbers of an open dataset of one axis at most, or h5py's bool. @throws Error (input).
 PlainValue read_numbers(hid_t dataset);
 
 /// Whether an attribute of another file can have this name. Unlike a member's it may hold slashes,
@@ -31,6 +31,9 @@ bool is_attribute_name(const std::string& name);
 /// Whether an attribute of this name says something that is true of its own file alone: places in
 /// it, marks of the library that wrote it, how a viewer shows it.
 bool is_of_one_file(const std::string& name);
+
+/// h5py's bool.
+bool is_truth_type(hid_t type);
 
 /// The type of a number of one of all_element_types or a smaller float, if `type` is one.
 bool is_number_type(hid_t type);

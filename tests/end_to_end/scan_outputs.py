@@ -352,3 +352,30 @@ def test_what_is_about_the_file_of_a_pass_stays_there():
     with h5py.File("o.nx") as file:
         assert dict(file["entry"].attrs) == {"NX_class": "NXentry"}
         assert "runner" not in file["entry"] and "instrument/detector/image_key" in file["entry"]
+
+
+@pytest.mark.quick
+def test_what_the_detector_says_of_its_frames():
+    """A half scan stays one, by nxtomo's name too; a region and a number of projections that are others do not."""
+    def more(top):
+        detector = top["instrument/detector"]
+        detector["half_acquisition"], detector["is_binned"] = True, np.array([True, False])
+        detector["roi"], detector["tomo_n"] = [100, 200, 108, 206], np.sum(KEY == 0)
+        detector["names"], detector["gains"] = ["a", "b"], np.array([1 + 2j, 3])
+    scan("scan.nx", more=more)
+    unread = ["instrument/detector/names", "instrument/detector/gains"]
+    for keys, part, lost in (("size = [1, 1, 1]", "", []), ("size = [1, 1, 1]", 'region = { columns = "2:6" }', ["roi"]),
+                             ("size = [1, 1, 1]", 'frames = "0:4"', ["tomo_n"])):
+        write_job("median", keys, more=part)
+        text_of = call("j.toml", "--quiet").stderr
+        assert all(name in text_of for name in unread), text_of
+        with h5py.File("o.nx") as file:
+            detector = file["entry0000/instrument/detector"]
+            assert detector["half_acquisition"].dtype == bool and detector["half_acquisition"][()]
+            assert (detector["is_binned"][()] == [True, False]).all()
+            for name in ("roi", "tomo_n"):
+                assert (name in detector) == (name not in lost) == (f"/{name}: " not in text_of), (name, lost)
+    write_job("correct", "")
+    assert "tomo_n" not in call("j.toml", "--quiet").stderr  # without flats the projections are as many
+    write_job("bin", "factors = [1, 2, 2]")
+    assert "detector/roi: the frames have other rows or columns" in call("j.toml", "--quiet").stderr
