@@ -242,6 +242,9 @@ Metadata converted_metadata(const FrameSource& source, const ConvertRequest& req
              is_placed || !lacks_spacing(metadata, output.axes) ? metadata.placement : output.axes);
     if (!is_placed) {
         keep_names(metadata, output.axes);
+        Axes axes = output.axes;
+        axes.each.resize(output.array.shape.size());
+        keep_marked_names(metadata, axes, output.layout.channels.value_or(1));
     }
     return metadata;
 }

@@ -377,13 +377,15 @@ Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std:
     }
     const std::string whole = path_below("/", path);
     add_group(axes, file, whole, shape);
-    name_axes(axes, texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS")));
+    const std::vector<std::string> labels =
+        texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS"));
+    name_axes(axes, labels);
     name_by_dataset(axes, file, dataset, whole, shape);
     add_scales(axes, file, dataset, shape);
     add_tags(axes, dataset.get());
     add_angles(axes, file, whole, shape);
-    if (channels &&
-        !is_no_image(dataset.get())) { // an image, whose rows and columns are before the samples
+    // An image, whose rows and columns are before the samples, unless labels say which they are.
+    if (channels && labels.size() != shape.size() && !is_no_image(dataset.get())) {
         const std::size_t end = sized_axes(axes);
         constexpr std::array<const char*, 2> names = {"x", "y"};
         for (std::size_t i = 0; i < std::min(end, names.size()); ++i) {

@@ -190,36 +190,31 @@ void keep_names(Metadata& metadata, const Axes& axes) {
     }
 }
 
-void keep_marked_names(Metadata& metadata, const Axes& axes, int channels, Blank blank) {
-    std::vector<std::string> labels(axes.each.size());
+void keep_marked_names(Metadata& metadata, const Axes& axes, int channels) {
+    const std::size_t count = axes.each.size();
+    std::vector<std::string> labels(count);
     for (const NamedValue& each : metadata.dataset) {
         if (each.name == "axes" || each.name == "axistags") {
             return; // which say all
         }
-        if (each.name == "DIMENSION_LABELS" && each.value.texts.size() == labels.size()) {
+        if (each.name == "DIMENSION_LABELS" && each.value.texts.size() == count) {
             labels = each.value.texts;
         }
     }
-    const bool any = std::any_of(axes.each.begin(), axes.each.end(),
-                                 [](const Axis& axis) { return !axis.name.empty(); });
-    if (!any || !metadata.scan.empty()) {
+    if (count < 2 || !metadata.scan.empty()) {
         return;
     }
-    bool is_lost = false;
-    bool is_invented = false;
-    for (std::size_t i = 0; i < axes.each.size(); ++i) {
+    bool is_said = true;
+    for (std::size_t i = 0; i < count; ++i) {
         const std::string& name = axes.each[i].name;
-        const std::string marked = marked_name(i, axes.each.size(), channels);
-        const bool is_said = (i < metadata.axes.size() && metadata.axes[i] != ".") ||
-                             (!labels[i].empty() && labels[i] == name);
-        is_lost = is_lost || (!is_said && !name.empty() && name != marked);
-        is_invented = is_invented || (!is_said && name.empty() && !marked.empty() &&
-                                      blank == Blank::is_meant && !axes.find(marked));
+        const bool by_group = i < metadata.axes.size() && metadata.axes[i] != ".";
+        const bool by_label = !labels[i].empty() && labels[i] == name;
+        is_said = is_said && (by_group || by_label || name == marked_name(i, count, channels));
     }
-    if (is_lost) {
+    if (!is_said) {
         set_labels(metadata, axes);
     }
-    if (is_invented || has_channels(axes)) {
+    if (has_channels(axes)) {
         set_placement(metadata, axes);
     }
 }

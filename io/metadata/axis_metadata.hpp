@@ -24,11 +24,10 @@ void overrule_axes(Metadata& metadata, const Axes& of_file, const Axes& declared
 /// theirs, into `DIMENSION_LABELS`, unless the dataset says names itself.
 void keep_names(Metadata& metadata, const Axes& axes);
 
-/// Puts what only the marks of an image said of the input into the attributes, where those of an
-/// output with so many channels (1: none) say something else of its `axes`: names into
-/// `DIMENSION_LABELS`; the channels of colour planes, and that a row or column of the marks is
-/// neither, into `placement`. `Blank::is_meant`: an axis without a name is none of x and y.
-enum class Blank { may_be_any, is_meant };
-void keep_marked_names(Metadata& metadata, const Axes& axes, int channels, Blank blank);
+/// The marks of an image, which every HDF5 output has, say that its last axes are y and x. Puts the
+/// names of the `axes` of an output with so many channels (1: none) into `DIMENSION_LABELS`, which
+/// may be empty there, where these are others and nothing else says them; and the channels of
+/// colour planes, which only the input's marks said, into `placement`.
+void keep_marked_names(Metadata& metadata, const Axes& axes, int channels);
 
 } // namespace runner

@@ -149,9 +149,9 @@ Metadata output_metadata(const PreparedJob& prepared, Prober& prober) {
     if (!metadata.placement.known()) {
         say_axes(prepared, had_own_axes, metadata);
         keep_names(metadata, axes_after(*prepared.job, named));
-        keep_marked_names(metadata, axes_after(*prepared.job, prepared.input.axes),
-                          prepared.job->channels(),
-                          prepared.layout.info.channels ? Blank::is_meant : Blank::may_be_any);
+        Axes axes = axes_after(*prepared.job, prepared.input.axes);
+        axes.each.resize(prepared.output().shape.size());
+        keep_marked_names(metadata, axes, prepared.job->channels());
     }
     return metadata;
 }
