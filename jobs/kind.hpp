@@ -88,6 +88,8 @@ class KindParameters {
     /// What elements an input may have, before make() says which numbers.
     enum class Elements { numbers, any };
     virtual Elements elements() const { return Elements::numbers; }
+    /// Whether bool is read as uint8 and float16 as float32, as for a kind that takes numbers.
+    virtual bool reads_numbers() const { return elements() == Elements::numbers; }
 
     /// Whether an element of the output is made of one of the input, so that what its neighbours
     /// are does not matter.

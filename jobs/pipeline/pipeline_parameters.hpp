@@ -68,6 +68,12 @@ class PipelineParameters : public KindParameters {
 
     std::vector<InputDataset> inputs() const override;
     Elements elements() const override { return steps_.front().parameters->elements(); }
+    /// A step that moves elements may be before one that computes with them.
+    bool reads_numbers() const override {
+        return std::any_of(steps_.begin(), steps_.end(), [](const StepParameters& step) {
+            return step.parameters->reads_numbers();
+        });
+    }
     bool takes_elements_alone() const override {
         return std::all_of(steps_.begin(), steps_.end(), [](const StepParameters& step) {
             return step.parameters->takes_elements_alone();
