@@ -268,12 +268,21 @@ std::shared_ptr<const InputMask> heed_file(const JobFile& job, const MaskedInput
     return made;
 }
 
-/// Names the last axis s where it has no name, so that input.select finds it.
-void name_samples(DatasetInfo& colour) {
-    colour.axes.each.resize(colour.array.shape.size());
-    std::string& last = colour.axes.each.back().name;
-    if (last.empty() && !colour.axes.find("s")) {
+/// Names the last axis s where it has no name, so that input.select finds it; or takes that name
+/// from it, which an output would have for colour.
+void name_samples(DatasetInfo& declared) {
+    const bool is_colour = declared.channels.value_or(1) > 1;
+    if (is_colour) {
+        declared.axes.each.resize(declared.array.shape.size());
+    }
+    if (!declared.axes.known()) {
+        return;
+    }
+    std::string& last = declared.axes.each.back().name;
+    if (is_colour && last.empty() && !declared.axes.find("s")) {
         last = "s";
+    } else if (!is_colour && last == "s") {
+        last = "";
     }
 }
 
@@ -291,9 +300,7 @@ void declare_colour(const JobFile& job, DatasetInfo& whole) {
                      "Write false, or leave it out"});
     }
     whole.channels = *job.input.colour ? static_cast<int>(whole.array.shape.back()) : 1;
-    if (*job.input.colour) {
-        name_samples(whole);
-    }
+    name_samples(whole);
 }
 
 void check_colour(const JobFile& job, const ArrayInfo& whole, DatasetInfo& input) {

@@ -312,3 +312,20 @@ def test_colour_that_cannot_be():
     bad(2, ["the input is not colour", "--colour"], "convert", "in.npy", "o.tif", "--colour")
     np.save("in.npy", np.zeros((4, 5, 3), "uint8"))
     assert "colour" not in good("convert", "in.npy", "o.npy")
+
+
+def test_colour_that_the_job_denies_is_none_for_the_next():
+    """The axis is no s any more, so that a format that names axes does not say that it is colour."""
+    tifffile.imwrite("rgb.tif", samples((5, 7, 8, 3), "uint8"), photometric="rgb")
+    blur = ["convolve.row_taps=[0.5, 0.5, 0.0]", "convolve.column_taps=[1.0]"]
+    for output in ("m.zarr", "m.h5"):
+        call("median", "rgb.tif", output, "--size", "3,3", "--quiet", "--set", "input.colour=false")
+        assert "axes: ?, y, x, s" not in good("inspect", output, says=r"(?s).*")
+    tables = "".join(f"[[step]]\nkind = \"{kind}\"\n{keys}\n" for kind, keys in
+                     (("median", "size = [3, 3]"), ("convolve", "\n".join(each.split(".", 1)[1] for each in blur))))
+    pathlib.Path("p.toml").write_text(f'[input]\nfile = "rgb.tif"\ncolour = false\n[output]\nfile = "p.h5"\n{tables}')
+    call("p.toml", "--quiet")
+    for source in ("m.zarr", "m.h5"):
+        call("job.toml", "--quiet", "--set", f'input.file="{source}"', "--set", 'input.dataset="/data"', "--set", blur[0],
+             "--set", blur[1])
+        call("compare", "p.h5:/data", "out.h5:/data")
