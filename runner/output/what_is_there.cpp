@@ -25,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* dataset_key = "output.dataset";
+
 OutputStanding compared(const std::string& was, const std::string& is) {
     if (was == is) {
         return {Standing::done, ""};
@@ -133,6 +135,9 @@ OutputStanding standing_of(const PreparedJob& prepared, const std::string& ident
     try {
         const AttributeList record = files.root_attributes(file);
         if (const std::optional<std::string> was = stored_identity(record)) {
+            if (identity_value(*was, dataset_key) != identity_value(identity, dataset_key)) {
+                return compared(without_layout(*was), identity); // and has no such checksums
+            }
             if (const std::string damage =
                     record_damage(files, file, record, datasets_with_checksums(prepared));
                 !damage.empty()) {

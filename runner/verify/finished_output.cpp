@@ -389,6 +389,12 @@ std::string input_change(const FinishedOutput& output) {
     if (mark.bytes == output.input_bytes && modified == output.input_modified) {
         const auto* const identity =
             std::get_if<std::string>(find_recorded(output.record, output::identity_attribute));
+        const std::int64_t within = mark.modified % nanoseconds; // 0: a copy may lose it
+        if (identity != nullptr && within != 0 &&
+            output::identity_value(*identity, "input.modified") !=
+                fmt::format("{} s {} ns", mark.modified / nanoseconds, within)) {
+            return "it was written again within the same second";
+        }
         const std::string changed =
             identity == nullptr ? "" : first_changed(output::sources_of(*identity));
         return changed.empty() ? "" : changed + ", which it is made of, has changed";

@@ -437,3 +437,30 @@ def test_output(check, name):
     out = Output(name, *OUTPUTS[name])
     check(out)
     out.none()
+
+
+@pytest.mark.quick
+def test_an_input_that_was_written_again_within_a_second():
+    second = 1_700_000_000 * 10**9
+    for number, time in enumerate((second + 10**8, second + 9 * 10**8)):
+        np.save("in.npy", np.random.default_rng(number).random((6, 7)))
+        os.utime("in.npy", ns=(time, time))
+        if number == 0:
+            assert attempt("median", "in.npy", "out.h5", "--size", "3,3", "--quiet").returncode == 0
+    done = attempt("verify", "out.h5")
+    assert done.returncode == 0 and "it was written again within the same second" in done.stdout + done.stderr, done
+    # A copy may have its time in whole seconds.
+    np.save("in.npy", np.random.default_rng(0).random((6, 7)))
+    os.utime("in.npy", ns=(second, second))
+    done = attempt("verify", "out.h5")
+    assert done.returncode == 0 and "computed again: 6 rows: all right" in done.stdout + done.stderr, done
+
+
+@pytest.mark.quick
+def test_another_dataset_is_no_damage():
+    with h5py.File("in.h5", "w") as file:
+        file["a"] = np.zeros((6, 7))
+    words = ["median", "in.h5", "out.h5", "--size", "3,3", "--quiet"]
+    assert attempt(*words).returncode == 0
+    done = attempt(*words, "--set", 'output.dataset="/b"')
+    assert done.returncode == 4 and 'was "/a", is "/b"' in done.stderr, done
