@@ -61,7 +61,7 @@ void check_layout(const PreparedJob& prepared) {
 
 /// For a kind that takes numbers, float16 is float32, which holds every value of it.
 void widen(const JobFile& file, ArrayInfo& array) {
-    if (is_float16(array) && file.parameters->elements() == KindParameters::Elements::numbers) {
+    if (is_float16(array) && file.parameters->reads_numbers()) {
         array = {ElementType::float32, array.shape};
     }
 }
@@ -136,7 +136,7 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
         prepared.layout = input_layout(file.input, files);
         prepared.files = prepared.layout.files;
         prepared.settled = settle_names(file, prepared.layout);
-        if (file.parameters->elements() == KindParameters::Elements::numbers) {
+        if (file.parameters->reads_numbers()) {
             take_truth_as_numbers(prepared.layout);
         }
         prepared.input = prepared.layout.info;
@@ -148,14 +148,15 @@ PreparedJob prepare_input(JobFile file, FileAccess& files, PassPlace place) {
                                             file_and_dataset(file.input.file, file.input.dataset));
         declare_colour(file, prepared.input); // before the part, whose rows depend on it
     }
-    InputFrames frames = part_of_input(file.input, prepared.input, prepared.layout.roles, marking);
-    prepared.part = std::move(frames.part);
-    prepared.region = std::move(frames.region);
-    prepared.roles = std::move(frames.roles);
-    if (prepared.part) {
-        prepared.input = info_of_part(prepared.input, *prepared.part);
-    }
-    if (!prepared.place.origin) { // a later pass reads what the run has made, with its marks
+    if (!prepared.place.origin) { // a later pass reads all that the run has made, with its marks
+        InputFrames frames =
+            part_of_input(file.input, prepared.input, prepared.layout.roles, marking);
+        prepared.part = std::move(frames.part);
+        prepared.region = std::move(frames.region);
+        prepared.roles = std::move(frames.roles);
+        if (prepared.part) {
+            prepared.input = info_of_part(prepared.input, *prepared.part);
+        }
         check_colour(file, prepared.layout.info.array, prepared.input);
         prepared.mask =
             declare_invalid(file, prepared.layout, prepared.part, prepared.input, marking);

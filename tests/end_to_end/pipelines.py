@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from events import GUARD
-from harness import Findings, generator, launch, programs
+from harness import Findings, generator, good, launch, programs
 from pipeline_steps import random_step
 
 TYPES = ["uint8", "uint16", "float32", "float64"]
@@ -607,3 +607,60 @@ def test_a_refused_type_names_the_step_that_converts(checks):
                                     for number in range(200)])
 def test_chain(checks, number):
     one_chain(checks, generator("chain", number), number)
+
+
+def test_passes_take_what_the_job_chose():
+    """A later pass takes all frames that the one before it made, whatever their key says."""
+    frames = np.random.default_rng(5).integers(0, 999, (14, 6, 10)).astype("uint16")
+    key = np.array([2, 2, 1, 1, *[0] * 8, 1, 1])
+    with h5py.File("scan.nx", "w") as file:
+        file.attrs["default"] = "entry"
+        entry = file.create_group("entry")
+        entry.attrs.update({"NX_class": "NXentry", "default": "data"})
+        entry["definition"] = "NXtomo"
+        detector = entry.create_group("instrument/detector")
+        entry["instrument"].attrs["NX_class"], detector.attrs["NX_class"] = "NXinstrument", "NXdetector"
+        detector["data"], detector["image_key"] = frames, key
+        group = entry.create_group("data")
+        group.attrs.update({"NX_class": "NXdata", "signal": "data"})
+        group["data"] = h5py.SoftLink("/entry/instrument/detector/data")
+    steps = '[[step]]\nkind = "transpose"\npermutation = [0, 2, 1]\n[[step]]\nkind = "rescale"\nfrom = "extremes"\nto = [0, 999]\n'
+    for chosen, taken in (('"all"', slice(None)), ('{ where = "/entry/instrument/detector/image_key", equals = 1 }', key == 1),
+                          ('"0:4"', np.flatnonzero(key == 0)[:4])):
+        pathlib.Path("j.toml").write_text(f'[input]\nfile = "scan.nx"\nframes = {chosen}\n[output]\nfile = "o.h5"\n'
+                                          f'overwrite = true\n[run]\nbackend = "cpu"\n{steps}')
+        good("j.toml", "--quiet", says=r"(?s).*")
+        with h5py.File("o.h5") as file:
+            assert file["entry/data/data"].shape == (len(frames[taken]), 10, 6), chosen
+        good("verify", "o.h5", "--recompute", "2", says=r"(?s).*")
+        good("j.toml", "--set", "output.overwrite=false", says=r"(?s).*is complete already.*")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16"])
+def test_a_step_that_moves_elements_is_before_one_that_computes(dtype):
+    values = (np.random.default_rng(5).random((4, 6, 7)) * 3).astype(dtype)
+    with h5py.File("in.h5", "w") as file:
+        file["data"] = values
+    pathlib.Path("j.toml").write_text('[input]\nfile = "in.h5"\n[output]\nfile = "o.h5"\n[run]\nbackend = "cpu"\n'
+                                      '[[step]]\nkind = "transpose"\npermutation = [1, 0, 2]\n'
+                                      '[[step]]\nkind = "median"\nsize = [3, 3]\n')
+    good("j.toml", "--quiet")
+    good("transpose", "in.h5", "moved.h5", "--permutation", "1,0,2", "--quiet")
+    good("median", "moved.h5", "s.h5", "--size", "3,3", "--quiet")
+    good("compare", "o.h5:/data", "s.h5:/data")
+
+
+def test_axes_without_names_stay_without_them():
+    """The mark of an image, which every HDF5 output has, names none of them, so that later jobs go by their place."""
+    np.save("in.npy", np.arange(6 * 7 * 8, dtype="uint16").reshape(6, 7, 8))
+    pathlib.Path("j.toml").write_text('[input]\nfile = "in.npy"\n[output]\nfile = "p.h5"\n[run]\nbackend = "cpu"\n'
+                                      '[[step]]\nkind = "median"\nsize = [1, 3, 3]\n[[step]]\nkind = "transpose"\n'
+                                      'permutation = [2, 0, 1]\n[[step]]\nkind = "reduce"\noperation = "max"\nover = ["y"]\n')
+    good("j.toml", "--quiet")
+    good("convert", "in.npy", "in.h5")
+    for source in ("in.npy", "in.h5"):
+        for words in (["median", source, "a.h5", "--size", "1,3,3"], ["transpose", "a.h5", "b.h5", "--permutation", "2,0,1"],
+                      ["reduce", "b.h5", "s.h5", "--operation", "max", "--over", "y"]):
+            good(*words, "--quiet", "--set", "output.overwrite=true")
+        assert "axes" not in good("inspect", "b.h5")
+        good("compare", "p.h5:/data", "s.h5:/data")
