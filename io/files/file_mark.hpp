@@ -22,8 +22,12 @@ FileMark mark_of(const std::string& path);
 bool is_there(const std::string& path);
 
 /// Files that give bytes to something, each by its own path (one that is not there: by the path
-/// where it would be) with its mark from before its first byte was read.
+/// where it would be) with its mark from before its first byte was read. A folder whose names were
+/// listed ends in a slash: its mark is another one once a name comes or goes.
 using FileMarks = std::map<std::string, FileMark>;
+
+/// Whether the path in FileMarks is one of a listed folder, of which no byte is read.
+inline bool is_listed_folder(const std::string& path) { return path.ends_with('/'); }
 
 /// The path of a file without links, by which it is the same under every name.
 std::string own_path(const std::string& path);

@@ -199,7 +199,7 @@ void check_stack_files(const DatasetLayout& layout) {
 /// @throws Error where the elements would come from a file that the rules do not allow to read.
 void check_files(const DatasetLayout& layout, const OutsideFiles& outside) {
     for (const auto& [file, mark] : layout.files) {
-        if (mark.bytes >= 0) { // nothing is read of others
+        if (mark.bytes >= 0 && !is_listed_folder(file)) { // nothing is read of others
             check_holder(layout, file, outside);
         }
     }

@@ -60,7 +60,8 @@ struct DatasetLayout {
     /// What the file says of the beam and the camera, where it holds the frames of a scan.
     ScanSetup setup = {};
     /// Every file that its elements come from, `file` among them, as it was before it was looked
-    /// at; and those that are not there and would count if they were. Not of the single sources.
+    /// at; those that are not there and would count if they were; and the folders in which they
+    /// were looked for. Not of the single sources.
     FileMarks files = {};
 };
 

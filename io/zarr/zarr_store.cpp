@@ -106,6 +106,11 @@ std::string ZarrStore::member(const std::string& name) const {
 
 fs::path ZarrStore::place(const std::string& name) const { return fs::path(folder_) / name; }
 
+/// The name by which the marks have what is not there, or with a slash a folder.
+std::string ZarrStore::own_name(const std::string& name) const {
+    return (real_ / name).lexically_normal().string();
+}
+
 std::optional<StoreFile> ZarrStore::file(const std::string& name) {
     if (archive_) {
         const std::optional<ZipArchive::Extent> found = archive_->find(member(name));
@@ -154,6 +159,7 @@ std::optional<std::string> ZarrStore::text(const std::string& name) {
     }
     const std::optional<StoreFile> found = file(name);
     if (!found) {
+        marks_.emplace(own_name(name), FileMark{});
         return std::nullopt;
     }
     std::string text = read_text_file(found->path, most_metadata);
@@ -161,20 +167,29 @@ std::optional<std::string> ZarrStore::text(const std::string& name) {
     return text;
 }
 
-bool ZarrStore::has_folder(const std::string& name) const {
+bool ZarrStore::has_folder(const std::string& name) {
+    if (archive_) {
+        return archive_->has_folder(member(name));
+    }
     std::error_code failure;
-    return archive_ ? archive_->has_folder(member(name)) : fs::is_directory(place(name), failure);
+    const fs::file_status status = fs::status(place(name), failure);
+    if (status.type() == fs::file_type::not_found) {
+        marks_.emplace(own_name(name), FileMark{});
+    }
+    return fs::is_directory(status);
 }
 
-bool ZarrStore::has_own_folder(const std::string& name) const {
+bool ZarrStore::has_own_folder(const std::string& name) {
     std::error_code failure;
     return has_folder(name) && (archive_ || !fs::is_symlink(place(name), failure));
 }
 
-std::vector<std::string> ZarrStore::names(const std::string& name) const {
+std::vector<std::string> ZarrStore::names(const std::string& name) {
     if (archive_) {
         return archive_->names(member(name));
     }
+    const std::string own = own_name(name + "/");
+    marks_.emplace(own, mark_of(own));
     std::vector<std::string> names;
     std::error_code failure;
     fs::directory_iterator entries(place(name), failure);

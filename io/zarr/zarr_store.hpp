@@ -36,26 +36,29 @@ class ZarrStore {
 
     const std::string& folder() const { return folder_; }
 
-    /// A file of metadata, by its name in the store; nothing where there is none. Adds its mark.
+    /// A file of metadata, by its name in the store; nothing where there is none. Adds its mark,
+    /// also where there is none.
     std::optional<std::string> text(const std::string& name);
 
     /// What is in a folder of the store, in the order of the names; nothing where it is not there.
-    std::vector<std::string> names(const std::string& name) const;
+    /// Adds the folder's mark.
+    std::vector<std::string> names(const std::string& name);
 
-    /// Whether there is a folder of this name.
-    bool has_folder(const std::string& name) const;
+    /// Whether there is a folder of this name. Adds the mark of one that is not there.
+    bool has_folder(const std::string& name);
 
     /// Whether it is one of the store's own, no link that leads to one.
-    bool has_own_folder(const std::string& name) const;
+    bool has_own_folder(const std::string& name);
 
     /// A file of the store; nothing where there is none.
     std::optional<StoreFile> file(const std::string& name);
 
-    /// The marks of the metadata that were read.
+    /// The marks of the metadata that were looked for, and of the folders that were listed.
     FileMarks take_marks() { return std::move(marks_); }
 
   private:
     std::filesystem::path place(const std::string& name) const;
+    std::string own_name(const std::string& name) const;
     std::string member(const std::string& name) const;
 
     std::string folder_;

@@ -6,6 +6,7 @@
 #include "io/files/text_file.hpp"
 
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,11 @@ std::string text_of(const FileMark& mark) {
     return mark.bytes < 0
                ? "not there"
                : fmt::format("{} bytes of {}", mark.bytes, precise_utc_text(mark.modified));
+}
+
+/// Whether bytes of it are read.
+bool is_read(const std::string& file, const FileMark& mark) {
+    return mark.bytes >= 0 && !is_listed_folder(file);
 }
 
 /// Without what an earlier pass has made and the files that its identity tells of.
@@ -41,7 +47,9 @@ std::vector<std::string> files_of_folder(const PreparedJob& prepared) {
     std::vector<std::string> files;
     if (is_folder_input(prepared)) {
         for (const auto& [file, mark] : prepared.layout.files) {
-            files.push_back(file);
+            if (is_read(file, mark)) {
+                files.push_back(file);
+            }
         }
     }
     return files;
@@ -60,7 +68,7 @@ std::vector<std::string> other_files(const PreparedJob& prepared) {
     }
     std::vector<std::string> others;
     for (const auto& [file, mark] : files) {
-        if (mark.bytes >= 0) {
+        if (is_read(file, mark)) {
             others.push_back(file);
         }
     }
@@ -80,7 +88,9 @@ FileMarks files_beside_input(const PreparedJob& prepared) {
 }
 
 void check_files_unchanged(const PreparedJob& prepared) {
-    if (const std::string file = first_changed(prepared.files); !file.empty()) {
+    FileMarks files = prepared.files;
+    std::erase_if(files, [](const auto& each) { return is_listed_folder(each.first); });
+    if (const std::string file = first_changed(files); !file.empty()) {
         throw Error(
             ExitCode::input,
             {"the input changed while it was read", file,

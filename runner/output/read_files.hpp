@@ -20,11 +20,12 @@ std::vector<std::string> files_of_folder(const PreparedJob& prepared);
 std::vector<std::string> other_files(const PreparedJob& prepared);
 
 /// Those that a job of so many passes takes bytes from, beside its input's own file: of a pass,
-/// with those of the passes before it, but not with what these have made.
+/// with those of the passes before it, but not with what these have made. Also what was looked for
+/// and is not there, and the folders that were listed: what is new there is more input.
 FileMarks files_beside_input(const PreparedJob& prepared);
 
 /// @throws Error (input) naming the first file of the job that is not as it was before it was
-/// looked at.
+/// looked at. What else is new in a folder does not count.
 void check_files_unchanged(const PreparedJob& prepared);
 
 } // namespace runner::output

@@ -282,6 +282,45 @@ def test_verbs():
     assert "image.ome.zarr:/0" in good("render", "image.ome.zarr", "b.png")
 
 
+ADDED = {
+    "chunk of version 2": ("in.zarr", "in.zarr/1.1.1"), "chunk of version 3": ("in.zarr", "in.zarr/c/1/1/1"),
+    "folder of chunks": ("in.zarr", "in.zarr/c/1"), "all chunks": ("in.zarr", "in.zarr/c"),
+    "attributes": ("group.zarr", "group.zarr/a/.zattrs"), "attributes of the group": ("group.zarr", "group.zarr/.zattrs"),
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ADDED)
+def test_batch_of_stores_that_grow(name):
+    """A batch and its status see what is new in a store: chunks that were not stored, and attributes."""
+    store, file = ADDED[name]
+    if "c/" in file or file.endswith("/c"):
+        extracted("keys_default_slash")
+        shutil.move("keys_default_slash.zarr", store)
+    elif store == "group.zarr":
+        zarr.open_group(store, mode="w")
+        stored(store + "/a")
+        for path in (".zattrs", "a/.zattrs"):
+            pathlib.Path(store, path).write_text("{}")
+    else:
+        stored(store)
+    shutil.move(file, "kept")
+    pathlib.Path("job.toml").write_text(
+        f'kind = "bin"\n[batch]\ninputs = ["{store}"]\noutput = "out/{{stem}}.npy"\n[run]\nbackend = "cpu"\n[bin]\nfactors = [2, 2]\n')
+    call("batch", "job.toml", "--quiet")
+    call("status", "out", "--require-done")
+    assert "1 done before" in call("batch", "job.toml").stderr
+    before = np.load(next(pathlib.Path("out").glob("*.npy")))
+    shutil.move("kept", file)
+    said = good("status", "out")
+    assert "1 stale" in said and "its input has changed" in said, said
+    assert "1 stale and to do again" in call("batch", "job.toml").stderr
+    after = np.load(next(pathlib.Path("out").glob("*.npy")))
+    assert np.array_equal(before, after) == name.startswith("attributes")
+    call("status", "out", "--require-done")
+    assert "1 done before" in call("batch", "job.toml").stderr
+
+
 def test_batch():
     """A wildcard names a store as it does a file, and ** does not go into one."""
     os.makedirs("scans/deep")
