@@ -120,7 +120,9 @@ void describe_invalid(ZarrStore& store, const std::string& array, std::string_vi
             add_mark(name, attributes.find(name), info);
         }
         const Json* const fill = node.find("fill_value");
-        const bool is_of_xarray = attributes.find("_ARRAY_DIMENSIONS") != nullptr;
+        // xarray reads it so of version 2 alone.
+        const bool is_of_xarray = node.value<std::int64_t>("zarr_format", 0) == 2 &&
+                                  attributes.find("_ARRAY_DIMENSIONS") != nullptr;
         if (fill != nullptr && is_of_xarray && info.invalid.empty() &&
             !(fill->is_number() && fill->get<double>() == 0)) {
             add_mark("fill_value", fill, info);

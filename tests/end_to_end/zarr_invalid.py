@@ -104,8 +104,9 @@ def test_a_fill_value_that_xarray_did_not_write():
     """Of version 3, and without the names that xarray writes, it is what absent chunks hold, and no more."""
     data = VALID.astype("int16")
     data[0, 0, 0] = -999
-    for version, names in ((3, ("t", "y", "x")), (2, None)):
-        write(data, version, -999, names)
+    names = ("t", "y", "x")
+    for version, names, said in ((3, names, {}), (2, None, {}), (3, names, {"_ARRAY_DIMENSIONS": names}), (3, None, {"_ARRAY_DIMENSIONS": names})):
+        write(data, version, -999, names, **said)
         assert "invalid" not in good("inspect", "in.zarr:/a")
         pathlib.Path("in.zarr/a/zarr.json").unlink(missing_ok=True)
 
