@@ -256,9 +256,7 @@ class BatchRun {
                           plan_.count(Fate::done);
         const std::string reason = stop_->reason();
         const std::string in_all =
-            fmt::format("; {} of {} in all are done\n",
-                        plan_.count(Fate::done) +
-                            static_cast<std::int64_t>(all.done.size() + all.already.size()),
+            fmt::format("; {} of {} in all are done\n", plan_.count(Fate::done) + all.finished(),
                         plan_.datasets.size());
         if (!command_.run.quiet || all.stopped) {
             say(fmt::format(

@@ -12,6 +12,12 @@ std::int64_t Tally::settled() const {
     return static_cast<std::int64_t>(all.size());
 }
 
+std::int64_t Tally::finished() const {
+    std::set<std::size_t> all = done;
+    all.insert(already.begin(), already.end());
+    return static_cast<std::int64_t>(all.size());
+}
+
 ExitCode Tally::code() const {
     if (stopped) {
         return ExitCode::stopped;

@@ -21,6 +21,9 @@ struct Tally {
     /// How many datasets it tells of.
     std::int64_t settled() const;
 
+    /// How many datasets it tells to be done. One that another rank has just made is in both sets.
+    std::int64_t finished() const;
+
     /// `ok`, `stopped`, or the code of the first in the plan that failed.
     ExitCode code() const;
 

@@ -249,6 +249,7 @@ TEST(Tally, CountsEachDatasetOnce) {
     tally.already = {3, 4};
     tally.failed = {{6, ExitCode::output}, {5, ExitCode::input}};
     EXPECT_EQ(tally.settled(), 5);
+    EXPECT_EQ(tally.finished(), 3);
     EXPECT_EQ(tally.code(), ExitCode::input) << "of the first";
     Tally other;
     other.done = {7};
