@@ -231,6 +231,7 @@ class ChunkLister {
         std::uint64_t offset = 0;
         std::uint64_t bytes = 0;
         Coordinates begin;
+        bool is_within = true; ///< the array; another one is never read
     };
 
     /// Adds the chunks of a shard, or of shards within it. `level`: of shards, 0 the outermost.
@@ -245,6 +246,9 @@ class ChunkLister {
         std::vector<Part> parts = listed_parts(file, shard, counts, start, extent);
         check_overlaps(parts, shard, index_bytes(shard, counts), extent);
         for (const Part& part : parts) {
+            if (!part.is_within) {
+                continue;
+            }
             const Extent place{extent.offset + static_cast<std::int64_t>(part.offset),
                                static_cast<std::int64_t>(part.bytes)};
             if (level + 1 < array_.shards.size()) {
@@ -255,7 +259,7 @@ class ChunkLister {
         }
     }
 
-    /// The chunks within the array that the index of a shard says to be stored.
+    /// The chunks that the index of a shard says to be stored.
     std::vector<Part> listed_parts(const File& file, const ZarrShard& shard,
                                    const Coordinates& counts, const Coordinates& start,
                                    const Extent& extent) const {
@@ -267,12 +271,11 @@ class ChunkLister {
         do {
             Part part{index[next], index[next + 1], start};
             next += 2;
-            bool is_within = true;
             for (std::size_t axis = 0; axis < at.size(); ++axis) {
                 part.begin[axis] += at[axis] * shard.chunk[axis];
-                is_within = is_within && part.begin[axis] < shape_[axis];
+                part.is_within = part.is_within && part.begin[axis] < shape_[axis];
             }
-            if (!is_within || (part.offset == absent && part.bytes == absent)) {
+            if (part.offset == absent && part.bytes == absent) {
                 continue;
             }
             if (part.offset > room || part.bytes > room - part.offset) {

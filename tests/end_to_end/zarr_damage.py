@@ -237,6 +237,26 @@ def test_chunks_over_one_another(location):
 
 
 @pytest.mark.quick
+def test_chunks_beyond_the_array():
+    """A shard may hold chunks that no element of the array is in, as after the array was made smaller. They are not
+    read, and where they lie over the index, the shard has lost bytes."""
+    values = np.arange(1, 25, dtype="<u2").reshape(4, 6)
+    os.makedirs("in.zarr/c/0")
+    pathlib.Path("in.zarr/zarr.json").write_text(json.dumps({
+        "zarr_format": 3, "node_type": "array", "shape": [4, 3], "data_type": "uint16", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4, 6]}},
+        "chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [4, 3], "codecs": bytes_and(), "index_codecs": bytes_and()}}]}))
+    chunks = values[:, :3].tobytes() + values[:, 3:].tobytes()
+    path = pathlib.Path("in.zarr/c/0/0")
+    path.write_bytes(chunks + struct.pack("<4Q", 0, 24, 24, 24))
+    check("in.zarr", values[:, :3])
+    for rest, size, words in ((chunks[1:], 24, "the index itself"), (chunks[:24], 240, "and the shard has")):
+        path.write_bytes(rest + struct.pack("<4Q", 0, 24, 24, size))
+        bad(3, ["in.zarr:/data", "chunk from [0, 3]", "in.zarr/c/0/0", words], "convert", "in.zarr", "new.h5")
+
+
+@pytest.mark.quick
 def test_links():
     """A link out of the folder of the store is followed by request alone; so is ".."."""
     os.makedirs("here")
