@@ -168,6 +168,12 @@ void take_sources(DatasetLayout& layout, std::vector<DatasetLayout> files) {
     layout.sources = std::move(files);
 }
 
+/// Whether a folder is a file to its format.
+bool is_store(const std::string& path) {
+    const RowsFormat* const format = rows_format_of(path);
+    return format != nullptr && format->folder != nullptr;
+}
+
 } // namespace
 
 bool is_stack(const std::string& file) {
@@ -177,6 +183,11 @@ bool is_stack(const std::string& file) {
 
 std::vector<std::string> stack_files(const std::string& stack) {
     std::vector<std::string> files = expand_pattern(stack).files;
+    if (files.empty() && !expand_pattern(stack, is_store).files.empty()) {
+        throw Error(ExitCode::input,
+                    {what_stack, stack, "its files are folders, as Zarr stores are",
+                     "Name one of them. To run a job on each there is [batch]"});
+    }
     if (files.empty()) {
         throw Error(ExitCode::input, {what_stack, stack, "no file matches this name",
                                       "Check the folder and the ending; ls " + stack});

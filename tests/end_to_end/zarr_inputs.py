@@ -334,3 +334,13 @@ def test_batch():
         call("batch", "job.toml", "--quiet")
         assert sorted(path.stem for path in pathlib.Path("out").glob("*.h5")) == names
         shutil.rmtree("out")
+
+
+@pytest.mark.quick
+def test_no_stack():
+    """Stores that a pattern names are no stack, as HDF5 files are none."""
+    for name in ("s0.zarr", "s1.zarr"):
+        stored(name)
+    for verb in (["convert", "s*.zarr", "x.npy"], ["inspect", "s?.zarr"], ["median", "s*.zarr", "x.npy", "--size", "3,3"]):
+        assert "no file matches" not in bad(3, ["stack of files (s", "folders, as Zarr stores are", "[batch]"], *verb)
+    bad(3, ["no file matches this name"], "convert", "t*.zarr", "x.npy")
