@@ -202,7 +202,7 @@ template <ZarrFlavour flavour> constexpr WrittenFormat zarr_of() {
 constexpr WrittenFormat written_zarr = zarr_of<ZarrFlavour::array>();
 constexpr WrittenFormat written_ome_zarr = [] {
     WrittenFormat ome = zarr_of<ZarrFlavour::ome>();
-    ome.check_axes = check_ome_order;
+    ome.check_axes = check_ome_axes;
     return ome;
 }();
 

@@ -2,6 +2,7 @@
 #include "io/zarr/ome_levels.hpp"
 
 #include "base/error.hpp"
+#include "base/format.hpp"
 #include "base/rounding.hpp"
 #include "base/sizes.hpp"
 #include "base/units.hpp"
@@ -9,6 +10,7 @@
 #include "io/zarr/zarr_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -156,12 +158,34 @@ void check_block(const OutputDataset& output, const Extents& factors) {
     }
 }
 
+/// The scale and the translation of a level are numbers.
+void check_scale(const Axes& axes, const Extents& factors) {
+    for (std::size_t i = 0; i < std::min(axes.each.size(), factors.size()); ++i) {
+        const Axis& axis = axes.each[i];
+        const double spacing = axis.spacing.value_or(1.0);
+        const auto factor = static_cast<double>(factors[i]);
+        if (!std::isfinite(spacing * factor) ||
+            !std::isfinite(axis.origin.value_or(0.0) + (factor - 1) / 2 * spacing)) {
+            throw Error(ExitCode::usage,
+                        {"cannot write the scale of the image",
+                         fmt::format("a spacing of {:g} along {}", spacing, axis.name),
+                         std::isfinite(spacing)
+                             ? fmt::format("{} times that in a level is more than a number can be",
+                                           factors[i])
+                             : "OME-Zarr has no such number",
+                         "Say a smaller spacing with input.spacing"});
+        }
+    }
+}
+
 } // namespace
 
 std::vector<CoarserLevel> ome_levels(const OutputDataset& output) {
     std::vector<CoarserLevel> levels;
+    const Axes named = ome_image_axes(output);
     for (const Extents& factors : LevelFactors(output).all()) {
         check_block(output, factors);
+        check_scale(named, factors);
         CoarserLevel level{output};
         OutputDataset& dataset = level.dataset;
         dataset.layout.pyramid.level = std::ssize(levels) + 1;
@@ -179,6 +203,12 @@ std::vector<CoarserLevel> ome_levels(const OutputDataset& output) {
         levels.push_back(std::move(level));
     }
     return levels;
+}
+
+void check_ome_axes(const OutputDataset& output) {
+    check_ome_order(output);
+    check_scale(ome_image_axes(output), Extents(output.array.shape.size(), 1));
+    (void)coarser_levels(output);
 }
 
 } // namespace runner

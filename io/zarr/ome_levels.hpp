@@ -14,4 +14,7 @@ namespace runner {
 /// @throws Error (usage) where a block of the last level is too large.
 std::vector<CoarserLevel> ome_levels(const OutputDataset& output);
 
+/// @throws Error (usage) as check_ome_order(), and for a spacing that is no number in a level.
+void check_ome_axes(const OutputDataset& output);
+
 } // namespace runner

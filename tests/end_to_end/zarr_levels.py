@@ -291,6 +291,24 @@ def test_refusals():
         bad(2, [word], "convert", "in.h5:/x", output, *options)
 
 
+@pytest.mark.quick
+def test_spacings_that_overflow():
+    """JSON has no infinity: a scale that would be one is refused before the work."""
+    write_input(values((5, 70, 10), "uint8"))
+    write_job("transpose", "out.ome.zarr", "permutation = [0, 1, 2]")
+    spacing = ("--set", 'input.axes="zyx"', "--set", "input.spacing={ z = 1, y = 1e308, x = 2 }")
+    for command in (["plan", "job.toml"], ["job.toml"]):
+        error = call(*command, *spacing, "--set", "output.levels=2", code=2).stderr
+        assert "spacing of 1e+308 along y" in error and "input.spacing" in error and error.count("\n") == 1, error
+        assert not os.path.exists("out.ome.zarr")
+    write_job("bin", "out.ome.zarr", "factors = [1, 4, 1]")
+    error = call("job.toml", *spacing, "--set", "output.levels=1", code=2).stderr
+    assert "spacing of inf along y" in error and not os.path.exists("out.ome.zarr"), error
+    write_job("transpose", "out.ome.zarr", "permutation = [0, 1, 2]")
+    call("job.toml", *spacing, "--set", "output.levels=1")
+    assert group_of("out.ome.zarr")["datasets"][0]["coordinateTransformations"][0]["scale"] == [1, 1e308, 2]
+
+
 def test_blocks_of_a_gibibyte():
     """A number of levels that makes larger blocks is refused, and "auto" ends before."""
     with h5py.File("in.h5", "w") as file:
