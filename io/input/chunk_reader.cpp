@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/io_threads.hpp"
 #include "io/filters/chunk_lines.hpp"
 #include "io/filters/kept_chunks.hpp"
@@ -229,10 +230,14 @@ class ChunkReader final : public RowReader {
 
     std::shared_ptr<const File> file_of(const Chunk& chunk, const ChunkPlace& place) {
         if (place.bytes == 0) {
+            const bool is_missing = in_folder_ && !is_there(files_.name(place.file));
             throw Error(ExitCode::input,
                         {"cannot read a chunk", name_of(chunk, place),
-                         "the file's index of its chunks gives it a place or a size that cannot be "
-                         "right",
+                         is_missing   ? "its file is missing"
+                         : in_folder_ ? "the size of its file, or what that says of its chunks, "
+                                        "cannot be right"
+                                      : "the file's index of its chunks gives it a place or a size "
+                                        "that cannot be right",
                          "The file is damaged: copy it again, or make it again"});
         }
         std::shared_ptr<const File> file = files_.open(place.file);

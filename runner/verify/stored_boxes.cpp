@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_mark.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -89,8 +90,11 @@ const std::byte* StoredBoxes::chunk(std::int64_t index) {
     const ChunkPlace& place = places_.chunks.at(static_cast<std::size_t>(index));
     const std::string& path = file_of(index);
     if (place.bytes == 0) {
-        throw Error(ExitCode::input, {"cannot read a chunk of the output", path,
-                                      "the file is missing, or its index is damaged", ""});
+        throw Error(ExitCode::input,
+                    {"cannot read a chunk of the output", path,
+                     is_there(path) ? "its size, or what it says of its chunks, cannot be right"
+                                    : "it is missing",
+                     ""});
     }
     const File file(path, File::Mode::read);
     packed_.resize(static_cast<std::size_t>(
