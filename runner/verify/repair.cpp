@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_lock.hpp"
+#include "io/files/file_mark.hpp"
 #include "io/files/hash.hpp"
 #include "io/output/beside_record.hpp"
 #include "io/output/open_output_rows.hpp"
@@ -20,6 +21,7 @@
 #include "runner/report/version.hpp"
 #include "runner/verify/check_levels.hpp"
 #include "runner/verify/checked_rows.hpp"
+#include "runner/verify/chunk_finder.hpp"
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/job_again.hpp"
 #include "runner/verify/kept_rows.hpp"
@@ -27,6 +29,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <unistd.h>
@@ -167,11 +171,33 @@ void mend_kept(const RepairRequest& request, FileAccess& files, Prober& prober,
     }
 }
 
-/// Anybody's file may have come under the name of an output whose record stands beside it. One of
-/// which nothing is as it was made is left alone.
+/// Makes the folders again that are missing, as that of a level.
+void make_folders(const FinishedOutput& output) {
+    const OutputDataset dataset = output.dataset();
+    for (const auto& [name, text] : folder_of(dataset.layout)->texts(dataset)) {
+        std::error_code failure; // then its text cannot be written
+        std::filesystem::create_directories(
+            std::filesystem::path(output.file + "/" + name).parent_path(), failure);
+    }
+}
+
+/// Whether there is anything that writing its rows would replace: of a folder a file of chunks.
+bool has_rows_there(const FinishedOutput& output) {
+    const OutputDataset dataset = output.dataset();
+    if (!is_folder_of_chunks(dataset)) {
+        return true;
+    }
+    const FolderOfChunks& folder = *folder_of(dataset.layout);
+    for (std::int64_t i = 0; i < folder.files(dataset); ++i) {
+        if (is_there(output.file + "/" + folder.file(dataset, i).name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void check_made_here(const FinishedOutput& output, const std::vector<WrongRows>& wrong) {
-    if (is_recorded_beside(output.file) && wrong.size() == output.runs.size() &&
-        !identity_beside(output.file)) {
+    if (may_be_another_file(output, wrong)) {
         throw Error(ExitCode::differs,
                     {"cannot repair, and changed nothing", output.file,
                      "it was written to since it was made, and no rows of it are right: it may be "
@@ -207,6 +233,11 @@ void mend_levels(const RepairRequest& request, ProbedFiles& files, const Finishe
 
 } // namespace
 
+bool may_be_another_file(const FinishedOutput& output, const std::vector<WrongRows>& wrong) {
+    return is_recorded_beside(output.file) && wrong.size() == output.runs.size() &&
+           !identity_beside(output.file) && has_rows_there(output);
+}
+
 Repair repair(const RepairRequest& request, Prober& prober) {
     ProbedFiles files(prober, finished_output_rules());
     const std::string file = without_link(request.file);
@@ -216,6 +247,7 @@ Repair repair(const RepairRequest& request, Prober& prober) {
     output::complete_publishing(output.file, lock, prober);
     Repair result{output.file, output.all_frames(), std::ssize(output.runs), {}, {}};
     if (folder_of(output.job.output.layout) != nullptr) {
+        make_folders(output);
         result.texts = restore_texts(output.dataset());
         check_written(output.dataset());
     }

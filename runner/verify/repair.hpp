@@ -3,6 +3,7 @@
 
 #include "base/array_info.hpp"
 #include "runner/plan/row_set.hpp"
+#include "runner/verify/check_runs.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,8 @@ class Prober;
 } // namespace runner
 
 namespace runner::verify {
+
+struct FinishedOutput;
 
 struct RepairRequest {
     std::string file;
@@ -33,13 +36,18 @@ struct Repair {
     std::vector<RowRange> kept = {};     ///< runs of flats and darks, copied again
 };
 
-/// Writes the texts of a folder again that are missing. Checks every run of rows and computes the
-/// wrong ones again from the input. If all then have the checksums that the file lists, puts them
-/// in their places; where they are what the file holds, mends the list instead; and checks all once
-/// more. Flats and darks that an output keeps are copied from its scan again, where they have the
-/// checksums that the file lists. Then writes the files of coarser levels again that are not what
-/// the rows have. Cut short it leaves rows that are still wrong by their checksum, and can be
-/// called again. Holds the output's lock.
+/// Anybody's file may have come under the name of an output whose record stands beside it, or in
+/// its folder. One of which nothing is as it was made is left alone, unless no file of its rows is
+/// there. `wrong`: of its runs.
+bool may_be_another_file(const FinishedOutput& output, const std::vector<WrongRows>& wrong);
+
+/// Writes the texts of a folder again that are missing, and the folders for them. Checks every run
+/// of rows and computes the wrong ones again from the input. If all then have the checksums that
+/// the file lists, puts them in their places; where they are what the file holds, mends the list
+/// instead; and checks all once more. Flats and darks that an output keeps are copied from its scan
+/// again, where they have the checksums that the file lists. Then writes the files of coarser
+/// levels again that are not what the rows have. Cut short it leaves rows that are still wrong by
+/// their checksum, and can be called again. Holds the output's lock.
 /// @throws Error: (input) when the file is no finished output, or the input cannot be used;
 /// (differs) when computed rows are neither, and then nothing is changed; (output).
 Repair repair(const RepairRequest& request, Prober& prober);

@@ -130,7 +130,10 @@ std::string verification_text(const Verification& v) {
                 checked_text(v.checked_kept_runs, v.checked_kept_rows, v.wrong_kept, v.array);
     }
     text += levels_text(v);
-    if (!v.wrong_runs.empty() || !v.wrong_kept.empty() || !v.wrong_files.empty()) {
+    if (v.is_left_alone) {
+        text += "no rows of it are right: it may be another file, which runner repair leaves as it "
+                "is. Move it away and run the job again\n";
+    } else if (!v.wrong_runs.empty() || !v.wrong_kept.empty() || !v.wrong_files.empty()) {
         text += "to compute them again: runner repair " + shell_word(v.file) + "\n";
     }
     if (!v.not_recomputed.empty()) {

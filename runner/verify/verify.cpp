@@ -15,6 +15,7 @@
 #include "runner/verify/finished_output.hpp"
 #include "runner/verify/job_again.hpp"
 #include "runner/verify/kept_rows.hpp"
+#include "runner/verify/repair.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -223,6 +224,7 @@ Verification verify(const VerifyRequest& request, Prober& prober) {
         result.checked_rows += run.rows;
     }
     result.wrong_runs = check_runs(*stored, runs);
+    result.is_left_alone = may_be_another_file(output, result.wrong_runs);
     result.levels = std::ssize(coarser_levels(output.dataset()));
     if (result.levels > 0 && result.wrong_runs.empty()) {
         result.levels_are_checked = true;

@@ -33,6 +33,7 @@ struct Verification {
     std::int64_t checked_runs = 0; ///< of these, compared
     std::int64_t checked_rows = 0;
     std::vector<WrongRows> wrong_runs; ///< each a run, numbered among the rows that the job made
+    bool is_left_alone = false;        ///< by repair(), since nothing is right
     std::vector<WrongRows> wrong_rows; ///< the same, numbered among all rows, merged()
     std::int64_t recomputed_rows = 0;
     std::vector<WrongRows>

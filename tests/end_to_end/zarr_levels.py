@@ -421,6 +421,34 @@ def test_repaired(layout, change):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("ngff", ["0.4", "0.5"])
+def test_folders_repaired(ngff):
+    """The whole folder of a level that is missing is made again, that of the image too. Of version 2 no message tells of
+    an index, which it has not."""
+    write_input(values((6, 70, 100), "uint16"), DIMENSION_LABELS=["z", "y", "x"])
+    write_job("convolve", "out.ome.zarr", TAPS)
+    set_output(f'chunk = [1, 32, 32]\nlevels = 3\nngff = "{ngff}"' + ("" if ngff == "0.4" else "\nshard = [2, 32, 64]"))
+    call("job.toml", "--set", "run.chunk_rows=16")
+    whole = content("out.ome.zarr")
+    for levels in ("1", "2", "12", "0", "012"):
+        for level in levels:
+            shutil.rmtree("out.ome.zarr/" + level)
+        assert "is missing. Run runner repair" in call("verify", "out.ome.zarr", code=3).stderr
+        assert "repaired: " in call("repair", "out.ome.zarr").stdout
+        assert content("out.ome.zarr") == whole
+        call("verify", "out.ome.zarr")
+    for name in [next(name for name in whole if name.startswith(level) and name.endswith("0/0")) for level in "01"]:
+        pathlib.Path("out.ome.zarr", name).unlink()
+        found = call("verify", "out.ome.zarr", code=7).stdout
+        assert "is missing" in found and "index" not in found, found
+        pathlib.Path("out.ome.zarr", name).touch()
+        found = call("verify", "out.ome.zarr", code=7).stdout
+        assert "cannot be right" in found and "index" not in found, found
+        call("repair", "out.ome.zarr")
+        assert content("out.ome.zarr") == whole
+
+
+@pytest.mark.quick
 def test_elements_of_levels_changed():
     """A level of other elements, correctly packed, is found, also where every byte of its file is valid."""
     write_input(values((4, 40, 40), "uint8"))

@@ -419,7 +419,8 @@ def test_files_repaired(layout, change):
             damage("out.zarr", name, change)
         found = attempt("verify", "out.zarr")
         assert found.returncode == 7 and "wrong: " in found.stdout + found.stderr
-        if len(names) == sum(name.startswith("c/") for name in whole):
+        if len(names) == sum(name.startswith("c/") for name in whole) and change != "remove":
+            assert "compute them again" not in found.stdout and "Move it away and run the job again" in found.stdout
             assert "may be another file" in call("repair", "out.zarr", code=7).stderr  # nothing is as it was made
             break
         assert "repaired: " in call("repair", "out.zarr").stdout
@@ -449,14 +450,23 @@ def test_bytes_behind_a_chunk(compression):
 @pytest.mark.quick
 @pytest.mark.parametrize("output", ["out.zarr", "out.ome.zarr"])
 def test_only_file_missing(output):
-    """Where all chunks are in one file and it is missing, all rows are wrong; then repair changes nothing."""
+    """Where all chunks are in one file and it is missing or empty, all rows are wrong. Repair makes one that is missing
+    again, and replaces none of which nothing is right."""
     write_input(noise((6, 70, 40)))
     write_job("convolve", output, TAPS)
     call("job.toml")
+    whole = content(output)
     name, = [name for name in content(output) if name.endswith("c/0/0/0")]
     damage(output, name, "remove")
     found = call("verify", output, code=7).stdout
-    assert "wrong: " in found and name in found
+    assert "wrong: " in found and name in found and "its file is missing" in found
+    assert f"to compute them again: runner repair {output}\n" in found
+    call("repair", output)
+    assert content(output) == whole
+    call("verify", output)
+    damage(output, name, "empty")
+    found = call("verify", output, code=7).stdout
+    assert "to compute them again" not in found and "runner repair leaves as it is. Move it away and run the job again\n" in found
     assert "may be another file" in call("repair", output, code=7).stderr
 
 
