@@ -362,8 +362,9 @@ std::vector<DimensionScale> dimension_scales(hid_t dataset, std::size_t axes) {
 Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std::string& path,
                 std::span<const std::int64_t> shape, std::optional<int> channels) {
     Axes axes = own_axes(dataset.get(), shape);
+    const auto labels = texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS"));
     if (axes.known()) {
-        name_axes(axes, texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS")));
+        name_axes(axes, labels);
         return axes;
     }
     axes.each.resize(shape.size());
@@ -377,8 +378,6 @@ Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std:
     }
     const std::string whole = path_below("/", path);
     add_group(axes, file, whole, shape);
-    const std::vector<std::string> labels =
-        texts_of(attribute_of(dataset.get(), "DIMENSION_LABELS"));
     name_axes(axes, labels);
     name_by_dataset(axes, file, dataset, whole, shape);
     add_scales(axes, file, dataset, shape);
@@ -386,12 +385,10 @@ Axes axis_marks(const FileHandle& file, const DatasetHandle& dataset, const std:
     add_angles(axes, file, whole, shape);
     // An image, whose rows and columns are before the samples, unless labels say which they are.
     if (channels && labels.size() != shape.size() && !is_no_image(dataset.get())) {
-        const std::size_t end = sized_axes(axes);
-        constexpr std::array<const char*, 2> names = {"x", "y"};
-        for (std::size_t i = 0; i < std::min(end, names.size()); ++i) {
-            std::string& name = axes.each[end - 1 - i].name;
-            if (name.empty() && !axes.find(names.at(i))) {
-                name = names.at(i);
+        std::size_t end = sized_axes(axes);
+        for (const char* marked : {"x", "y"}) {
+            if (end > 0 && axes.each[--end].name.empty() && !axes.find(marked)) {
+                axes.each[end].name = marked;
             }
         }
     }

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/format.hpp"
 #include "io/files/text_file.hpp"
+#include "runner/output/identity.hpp"
 
 #include <filesystem>
 #include <map>
@@ -97,6 +98,17 @@ void check_files_unchanged(const PreparedJob& prepared) {
              "it was " + text_of(prepared.files.at(file)) + " and is " + text_of(mark_of(file)),
              "Let nothing write to it, then restart with run.resume = \"never\""});
     }
+}
+
+std::string change_since(const std::string& identity, const FileMark& input) {
+    constexpr std::int64_t nanoseconds = 1'000'000'000;
+    const std::int64_t within = input.modified % nanoseconds; // 0: a copy may lose it
+    if (within != 0 && identity_value(identity, "input.modified") !=
+                           fmt::format("{} s {} ns", input.modified / nanoseconds, within)) {
+        return "it was written again within the same second";
+    }
+    const std::string changed = first_changed(sources_of(identity));
+    return changed.empty() ? "" : changed + ", which it is made of, has changed";
 }
 
 } // namespace runner::output

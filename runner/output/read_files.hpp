@@ -28,4 +28,8 @@ FileMarks files_beside_input(const PreparedJob& prepared);
 /// looked at. What else is new in a folder does not count.
 void check_files_unchanged(const PreparedJob& prepared);
 
+/// How the input, with this mark, has changed since a job of the identity read it within the same
+/// second, or what it is made of has; empty where neither has.
+std::string change_since(const std::string& identity, const FileMark& input);
+
 } // namespace runner::output

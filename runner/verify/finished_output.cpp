@@ -21,6 +21,7 @@
 #include "io/writers/record_seal.hpp"
 #include "runner/output/complete_output.hpp"
 #include "runner/output/identity.hpp"
+#include "runner/output/read_files.hpp"
 #include "runner/report/report.hpp"
 
 #include <algorithm>
@@ -389,15 +390,7 @@ std::string input_change(const FinishedOutput& output) {
     if (mark.bytes == output.input_bytes && modified == output.input_modified) {
         const auto* const identity =
             std::get_if<std::string>(find_recorded(output.record, output::identity_attribute));
-        const std::int64_t within = mark.modified % nanoseconds; // 0: a copy may lose it
-        if (identity != nullptr && within != 0 &&
-            output::identity_value(*identity, "input.modified") !=
-                fmt::format("{} s {} ns", mark.modified / nanoseconds, within)) {
-            return "it was written again within the same second";
-        }
-        const std::string changed =
-            identity == nullptr ? "" : first_changed(output::sources_of(*identity));
-        return changed.empty() ? "" : changed + ", which it is made of, has changed";
+        return identity == nullptr ? "" : output::change_since(*identity, mark);
     }
     return "it had " + std::to_string(output.input_bytes) + " bytes of " + output.input_modified +
            " and has " + std::to_string(mark.bytes) + " of " + modified;
